@@ -1,0 +1,33 @@
+# Pinned here and not in go.mod: a tool of the project is no dependency of the product.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TEST := go test -timeout 10m
+
+.PHONY: help build test check bench compose-test redis
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## bin/submit and bin/worker, static, with the commit as their version
+	CGO_ENABLED=0 go build -buildvcs=auto -trimpath -o bin/ ./cmd/submit ./cmd/worker
+
+test: redis ## all tests; installs redis-server where it is missing
+	$(TEST) ./...
+
+# Cheapest first. The second run of the tests is for the exhaustive ones, which are built without
+# the race detector only: it makes them ten times slower and they share no memory.
+check: redis ## what CI checks: format, go.mod, vet for each system, staticcheck, tests twice
+	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not gofmt'ed: $$files"; exit 1; }
+	go mod tidy -diff
+	for os in linux darwin windows; do GOOS=$$os go vet ./... || exit 1; done
+	go run $(STATICCHECK) ./...
+	$(TEST) -race ./...
+	$(TEST) ./...
+
+bench: ## all benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+compose-test: ## docker-compose.yml end to end; needs a Docker engine
+	scripts/compose-test.sh
+
+redis:
+	@command -v redis-server >/dev/null || scripts/install-redis.sh

@@ -1,0 +1,280 @@
+package job
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"antipode/internal/puzzle"
+)
+
+// ErrQuiet is returned by the reader of a Cutter when no input came for a
+// while; the Cutter then gives what whole records it has as a chunk.
+var ErrQuiet = errors.New("no input for a while")
+
+// ErrEmpty says that a job file holds no records and no count of 0.
+var ErrEmpty = errors.New("empty job file")
+
+// Cutter cuts a job file at record ends. The same bytes, puzzle and options
+// give the same chunks, but for the pauses of a slow producer.
+type Cutter struct {
+	r       io.Reader
+	spec    Spec
+	puzzle  *puzzle.Puzzle // nil for jsonl
+	max     int            // records of a chunk
+	buf     []byte         // from the first record not cut; buf[:pos] are records of the next chunk
+	pos     int
+	last    bool // no bytes follow those of buf
+	quiet   bool // no bytes came for a while
+	started bool // the count is read, the framing decided
+
+	chunk, records int // cut so far
+	pending        int // records in buf[:pos]
+	line, lineAt   int // of buf[0] and of buf[pos], from 1
+	announced      int // -1: nothing
+}
+
+// NewCutter returns a Cutter of the job file r. The puzzle is nil for jsonl.
+func NewCutter(r io.Reader, spec Spec, p *puzzle.Puzzle) *Cutter {
+	c := &Cutter{r: r, spec: spec, puzzle: p, max: jsonlRecords, line: 1, lineAt: 1, announced: -1}
+	if p != nil {
+		c.max = p.ChunkRecords
+	}
+	return c
+}
+
+// Records returns the number of records of the chunks so far.
+func (c *Cutter) Records() int { return c.records }
+
+// Announced returns the number of records that the file says it has.
+func (c *Cutter) Announced() (n int, ok bool) { return c.announced, c.announced >= 0 }
+
+// Next returns the next chunk, io.EOF after the last, ErrEmpty where there is
+// none at all, or the reader's error.
+func (c *Cutter) Next() (*Chunk, error) {
+	for {
+		if !c.started {
+			if err := c.start(); err != nil {
+				return nil, err
+			}
+		}
+		if c.started {
+			chunk, err := c.cut()
+			if chunk != nil || err != nil {
+				return chunk, err
+			}
+		}
+		if c.last {
+			if c.records == 0 && c.announced != 0 {
+				return nil, ErrEmpty
+			}
+			return nil, io.EOF
+		}
+		if err := c.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// start reads the count and decides the framing, once there are bytes enough.
+func (c *Cutter) start() error {
+	if len(c.buf) >= 3 && string(c.buf[:3]) == "\ufeff" {
+		c.buf = c.buf[3:] // a byte order mark
+	}
+	short := !c.last && len(c.buf) <= MaxRecord
+	if c.puzzle == nil {
+		c.started = len(c.buf) > 0 || c.last
+		return nil
+	}
+	end, lines := 0, 0
+	if c.puzzle.Count {
+		var found puzzle.Found
+		var ok bool
+		c.announced, end, lines, found, ok = c.puzzle.ReadCount(c.buf, c.last)
+		switch {
+		case found == puzzle.FoundNone:
+			c.announced, c.started = -1, true
+			return nil
+		case found == puzzle.FoundPart && short:
+			return nil
+		case !ok:
+			return fmt.Errorf("%s:%d: a file of %s starts with the number of its records", c.spec.File, lines+1, c.puzzle.Name)
+		}
+	}
+	framing, ok := c.puzzle.Decide(c.buf[end:], c.last)
+	if !ok && short {
+		return nil
+	}
+	c.spec.Format = Format{Framing: framing, Known: true}
+	c.buf = c.buf[end:]
+	c.line += lines
+	c.lineAt = c.line
+	c.started = true
+	return nil
+}
+
+// cut takes records from buf until a chunk is complete. It returns nil where
+// more bytes are needed, or none are left.
+func (c *Cutter) cut() (*Chunk, error) {
+	for {
+		f, found := c.next(c.buf[c.pos:])
+		switch {
+		case found == puzzle.FoundNone:
+			chunk := c.take()
+			if chunk != nil {
+				chunk.Last = true
+			}
+			return chunk, nil
+		case found == puzzle.FoundPart && len(c.buf)-c.pos <= MaxRecord:
+			if c.quiet {
+				return c.take(), nil
+			}
+			return nil, nil
+		case found == puzzle.FoundPart || f.End-f.Start > MaxRecord:
+			if c.pending > 0 {
+				return c.take(), nil
+			}
+			if !c.strip() {
+				return c.tooLong()
+			}
+			continue
+		case c.pending > 0 && c.pos+f.End > MaxChunk:
+			return c.take(), nil
+		}
+		if c.pending == 0 { // the payload starts with the record
+			c.buf, c.line = c.buf[c.pos+f.Start:], c.lineAt+f.Line
+			c.pos, c.lineAt = 0, c.line
+			f.End -= f.Start
+			f.Line = 0
+		}
+		c.pos += f.End
+		c.lineAt += f.Line + f.Lines
+		c.pending++
+		if c.pending == c.max {
+			return c.take(), nil
+		}
+	}
+}
+
+func (c *Cutter) next(buf []byte) (puzzle.Frame, puzzle.Found) {
+	if c.puzzle == nil {
+		return nextLine(buf, c.last)
+	}
+	return c.puzzle.Next(buf, c.spec.Format.Framing, c.last)
+}
+
+// take returns the pending records as a chunk, nil where there are none.
+func (c *Cutter) take() *Chunk {
+	if c.pending == 0 {
+		return nil
+	}
+	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.records + 1, Records: c.pending}
+	chunk.Payload = append(make([]byte, 0, c.pos), c.buf[:c.pos]...)
+	c.advance(c.pos, c.lineAt)
+	return chunk
+}
+
+// advance goes on after n bytes of buf, which is on the given line.
+func (c *Cutter) advance(n, line int) {
+	c.buf, c.pos = c.buf[n:], 0
+	c.line, c.lineAt = line, line
+	c.records += max(c.pending, 1)
+	c.pending = 0
+	c.chunk++
+}
+
+// strip drops lines without a record from the start of buf and reports whether
+// there were any.
+func (c *Cutter) strip() bool {
+	n := 0
+	for n < len(c.buf) {
+		end := bytes.IndexByte(c.buf[n:], '\n') + 1
+		if end == 0 {
+			end = len(c.buf) - n
+		}
+		if line := c.buf[n : n+end]; !puzzle.IsBlank(line) && (c.puzzle == nil || !puzzle.IsComment(line)) {
+			break
+		}
+		n += end
+	}
+	c.line += bytes.Count(c.buf[:n], []byte{'\n'})
+	c.buf, c.pos, c.lineAt = c.buf[n:], 0, c.line
+	return n > 0
+}
+
+// tooLong skips the record of more than MaxRecord bytes that buf starts with,
+// to the end of its line where a record is a line, else to the next blank line.
+func (c *Cutter) tooLong() (*Chunk, error) {
+	byLine := c.puzzle == nil || c.spec.Format.Framing == 1
+	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.records + 1, Records: 1,
+		TooLong: fmt.Sprintf("a record of more than %d bytes", MaxRecord)}
+	line, empty := c.line, false // empty: so far the line has blanks only
+	for {
+		for i, b := range c.buf {
+			switch b {
+			case '\n':
+				line++
+				if byLine || empty {
+					c.advance(i+1, line)
+					return chunk, nil
+				}
+				empty = true
+			case ' ', '\t', '\r':
+			default:
+				empty = false
+			}
+		}
+		c.buf = c.buf[:0]
+		if c.last {
+			c.advance(0, line)
+			return chunk, nil
+		}
+		if err := c.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const readSize = 256 << 10
+
+// fill reads more bytes into buf.
+func (c *Cutter) fill() error {
+	if cap(c.buf)-len(c.buf) < readSize/2 {
+		c.buf = append(make([]byte, 0, len(c.buf)+2*readSize), c.buf...)
+	}
+	n, err := c.r.Read(c.buf[len(c.buf):cap(c.buf)])
+	c.buf = c.buf[:len(c.buf)+n]
+	c.quiet = err == ErrQuiet
+	switch {
+	case err == io.EOF:
+		c.last = true
+	case err != nil && err != ErrQuiet:
+		return fmt.Errorf("%s: %w", c.spec.File, err)
+	}
+	return nil
+}
+
+// nextLine finds the first line of buf that is not blank.
+func nextLine(buf []byte, last bool) (f puzzle.Frame, _ puzzle.Found) {
+	inside := false
+	for i, b := range buf {
+		switch {
+		case b == '\n' && inside:
+			f.End, f.Lines = i+1, 1
+			return f, puzzle.FoundOne
+		case b == '\n':
+			f.Line++
+		case !inside && b != ' ' && b != '\t' && b != '\r':
+			f.Start, inside = i, true
+		}
+	}
+	switch {
+	case !last:
+		return f, puzzle.FoundPart
+	case !inside:
+		return f, puzzle.FoundNone
+	}
+	f.End = len(buf)
+	return f, puzzle.FoundOne
+}

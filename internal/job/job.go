@@ -1,0 +1,168 @@
+// Package job holds the words that job files, the wire and the output share:
+// records, chunks, answers and their statuses. It cuts a job file into chunks,
+// reads a chunk's records, and prints their answers.
+package job
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"antipode/internal/puzzle"
+)
+
+// Limits of what travels. A record that is longer is answered as invalid by the
+// submitter and does not travel.
+const (
+	MaxRecord = 128 << 10 // bytes of one record
+	MaxChunk  = 256 << 10 // bytes of a chunk's payload
+)
+
+// jsonlRecords is how many JSON records make a chunk: any of them may be a
+// search.
+const jsonlRecords = 256
+
+// Format says how the records of a payload are written, or its answers.
+type Format struct {
+	JSONL bool
+	// Framing says where text records end; Known that it is decided. Otherwise
+	// the first record of a payload decides.
+	Framing puzzle.Framing
+	Known   bool
+}
+
+// String returns the format's word: jsonl; text; or text/3, where every record
+// has three lines; text/0, where values are counted.
+func (f Format) String() string {
+	switch {
+	case f.JSONL:
+		return "jsonl"
+	case f.Known:
+		return "text/" + strconv.Itoa(int(f.Framing))
+	}
+	return "text"
+}
+
+// ParseFormat reads a format's word.
+func ParseFormat(s string) (Format, error) {
+	switch s {
+	case "jsonl":
+		return Format{JSONL: true}, nil
+	case "text":
+		return Format{}, nil
+	}
+	if lines, ok := strings.CutPrefix(s, "text/"); ok {
+		if n, err := strconv.Atoi(lines); err == nil && n >= 0 && n <= puzzle.MaxLines && strconv.Itoa(n) == lines {
+			return Format{Framing: puzzle.Framing(n), Known: true}, nil
+		}
+	}
+	return Format{}, fmt.Errorf("format %q: text, text/N and jsonl are possible", s)
+}
+
+// Budget bounds the work on one record; 0 leaves it to the worker. A record may
+// lower a worker's budgets, never raise them.
+type Budget struct {
+	States int64 // kept by a search, both sides together
+	Time   time.Duration
+}
+
+// Within returns b with the worker's own budget as the upper bound.
+func (b Budget) Within(worker Budget) Budget {
+	if b.States <= 0 || worker.States > 0 && worker.States < b.States {
+		b.States = worker.States
+	}
+	if b.Time <= 0 || worker.Time > 0 && worker.Time < b.Time {
+		b.Time = worker.Time
+	}
+	return b
+}
+
+// Spec is what all chunks of a job have in common.
+type Spec struct {
+	Owner  string // a token
+	Job    string // a token of 128 random bits
+	Puzzle string // its name; "" where records name theirs
+	Format Format // of the records
+	JSON   bool   // answers are printed as jsonl
+	Want   string // distance, moves, or "" for what the puzzle wants
+	File   string // what messages call the job file
+	Budget Budget
+}
+
+// Chunk is a run of whole records as they stand in the job file, the unit of
+// delivery.
+type Chunk struct {
+	Spec
+	Number      int  // in the job, from 0
+	FirstLine   int  // line of the file on which the payload starts, from 1
+	FirstRecord int  // number of its first record in the file, from 1
+	Records     int  // 0: not said
+	Last        bool // known to be the last of its job
+	Payload     []byte
+	// TooLong is not empty for a chunk that stands for one record which does not
+	// travel, and says why.
+	TooLong string
+}
+
+// Name names a chunk for people: JOB/NUMBER.
+func (c *Chunk) Name() string { return c.Job + "/" + strconv.Itoa(c.Number) }
+
+// Counts counts records by what became of them.
+type Counts struct {
+	Records  int
+	ByStatus [Statuses]int
+	Cached   int // of them, answered from the cache
+}
+
+// Add counts an answer.
+func (n *Counts) Add(a *Answer) {
+	n.Records++
+	n.ByStatus[a.Status]++
+	if a.Cached {
+		n.Cached++
+	}
+}
+
+// Sum adds other counts.
+func (n *Counts) Sum(m Counts) {
+	n.Records += m.Records
+	n.Cached += m.Cached
+	for i, c := range m.ByStatus {
+		n.ByStatus[i] += c
+	}
+}
+
+// Result is the answers of a chunk, printed, in the order of its records.
+type Result struct {
+	Counts
+	Seconds float64 // that the worker took
+	Worker  string  // a token
+	Payload []byte
+}
+
+// Answer is what became of a record.
+type Answer struct {
+	Status     Status
+	Distance   int     // moves; of a solved record
+	Moves      []uint8 // indices in the order of the space's moves; nil where only the distance is wanted
+	LowerBound int     // proven; of an exceeded record
+	Line       int     // on which an invalid record is wrong, from the record's first, 0
+	Reason     string  // of an invalid or failed record
+	Cached     bool
+}
+
+var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// IsToken tells whether s may stand in a subject: [A-Za-z0-9_-]{1,64}.
+func IsToken(s string) bool { return token.MatchString(s) }
+
+// NewID returns a token of 128 random bits.
+func NewID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

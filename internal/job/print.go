@@ -1,0 +1,142 @@
+package job
+
+import (
+	"strconv"
+	"strings"
+
+	"antipode/internal/puzzle"
+)
+
+// Append appends the printed answer to a record.
+//
+// As text: a solved record's distance, and its moves on the next line where
+// moves are wanted; -1 where the goal is unreachable. A record with another
+// status says so in the place of the distance, with the file and the line. An
+// answer of two lines stays two lines. As jsonl: an object on a line.
+func Append(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
+	if spec.JSON {
+		return appendJSON(dst, rec, a)
+	}
+	return appendText(dst, spec, rec, a)
+}
+
+func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
+	p := rec.Puzzle
+	if p != nil && p.Case {
+		dst = append(dst, "Case "...)
+		dst = strconv.AppendInt(dst, int64(rec.Number), 10)
+		dst = append(dst, ": "...)
+	}
+	switch a.Status {
+	case Solved:
+		dst = strconv.AppendInt(dst, int64(a.Distance), 10)
+	case Unreachable:
+		dst = append(dst, "-1"...)
+	default:
+		dst = append(dst, a.Status.String()...)
+		dst = append(dst, ": "...)
+		dst = append(dst, spec.File...)
+		dst = append(dst, ':')
+		dst = strconv.AppendInt(dst, int64(rec.Line+a.Line), 10)
+		dst = append(dst, ": "...)
+		if a.Status == Exceeded {
+			dst = append(dst, "at least "...)
+			dst = strconv.AppendInt(dst, int64(a.LowerBound), 10)
+		} else {
+			dst = append(dst, oneLine(a.Reason)...)
+		}
+	}
+	dst = append(dst, '\n')
+	if rec.Want == puzzle.Moves {
+		if a.Status == Solved {
+			names := rec.Question.Space.Moves()
+			for i, m := range a.Moves {
+				if i > 0 {
+					dst = append(dst, p.Separator...)
+				}
+				dst = append(dst, names[m]...)
+			}
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+func appendJSON(dst []byte, rec *Record, a *Answer) []byte {
+	dst = append(dst, '{')
+	if rec.ID != nil {
+		dst = append(dst, `"id":`...)
+		dst = append(dst, rec.ID...)
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"line":`...)
+	dst = strconv.AppendInt(dst, int64(rec.Line+a.Line), 10)
+	dst = append(dst, `,"status":"`...)
+	dst = append(dst, a.Status.String()...)
+	dst = append(dst, '"')
+	switch a.Status {
+	case Solved:
+		dst = append(dst, `,"distance":`...)
+		dst = strconv.AppendInt(dst, int64(a.Distance), 10)
+		if rec.Want == puzzle.Moves {
+			names := rec.Question.Space.Moves()
+			dst = append(dst, `,"moves":[`...)
+			for i, m := range a.Moves {
+				if i > 0 {
+					dst = append(dst, ',')
+				}
+				dst = appendString(dst, names[m])
+			}
+			dst = append(dst, ']')
+		}
+	case Exceeded:
+		dst = append(dst, `,"lower_bound":`...)
+		dst = strconv.AppendInt(dst, int64(a.LowerBound), 10)
+	case Invalid, Failed:
+		dst = append(dst, `,"reason":`...)
+		dst = appendString(dst, a.Reason)
+	}
+	return append(dst, "}\n"...)
+}
+
+func oneLine(s string) string {
+	if strings.ContainsAny(s, "\r\n") {
+		return strings.NewReplacer("\r", " ", "\n", " ").Replace(s)
+	}
+	return s
+}
+
+// All prints the same answer for every record of a chunk: the result of one
+// that was given up, or does not travel. A JSON record keeps its id where it can
+// be read. The set may lack the chunk's puzzle.
+func All(c *Chunk, set *puzzle.Set, a Answer) *Result {
+	res := &Result{}
+	rec := Record{Number: c.FirstRecord, Line: c.FirstLine}
+	if p, err := set.Get(c.Puzzle); err == nil {
+		rec.Puzzle, rec.Want = p, p.Want
+	}
+	if w, err := puzzle.ParseWant(c.Want); err == nil {
+		rec.Want = w
+	}
+	r, err := NewReader(c, set)
+	for n := 0; c.Records == 0 || n < c.Records; n++ {
+		switch {
+		case err == nil && r.Next(&rec):
+			if c.Format.JSONL {
+				r.readSafely(&rec)
+			}
+		case c.Records == 0:
+			return res
+		}
+		res.Payload = Append(res.Payload, &c.Spec, &rec, &a)
+		res.Add(&a)
+		rec.Number++ // where it cannot be read
+	}
+	return res
+}
+
+// readSafely reads a record that may have made a reader panic before.
+func (r *Reader) readSafely(rec *Record) {
+	defer func() { recover() }()
+	r.Read(rec)
+}

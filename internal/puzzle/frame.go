@@ -1,0 +1,340 @@
+package puzzle
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Framing says where the text records of a file end. The first record decides:
+// where it ends at a line's end, every record has as many lines as it, and one
+// with too many or too few values is broken alone. Otherwise values are
+// counted.
+//
+//	n > 0   n lines a record, blank and comment lines and the lines of edges aside
+//	0       values are counted
+//
+// A record whose end cannot be known, since its number of edges cannot be read,
+// goes to the next blank line or the end of the file.
+type Framing int
+
+// Counted is the framing of records that share lines.
+const Counted Framing = 0
+
+// MaxLines is the largest Framing: a record of all parts with each value on a
+// line.
+const MaxLines = 2*MaxCells + 1
+
+// maxEdges bounds the edges of a record; edges may be given more than once.
+const maxEdges = 1024
+
+// Frame is where a record stands in a buffer.
+type Frame struct {
+	Start, End int
+	Line       int // line ends before Start
+	Lines      int // line ends from Start to End
+}
+
+// Found says whether a search for a record found one.
+type Found uint8
+
+// One record was found; none is left; the buffer ends before the record does.
+const (
+	FoundOne Found = iota
+	FoundNone
+	FoundPart
+)
+
+// Next finds the first record of buf. With last, no bytes follow those of buf,
+// and what is left of a record is a record.
+func (p *Puzzle) Next(buf []byte, framing Framing, last bool) (Frame, Found) {
+	if framing == Counted {
+		return p.nextCounted(buf, last)
+	}
+	return p.nextLines(buf, int(framing), last)
+}
+
+// nextLines finds a record of so many lines.
+func (p *Puzzle) nextLines(buf []byte, lines int, last bool) (f Frame, _ Found) {
+	seen, ends, pos := 0, 0, 0
+	for pos < len(buf) {
+		end, whole := lineEnd(buf, pos)
+		if !whole && !last {
+			return f, FoundPart
+		}
+		line := buf[pos:end]
+		if kind := kindOf(line); kind == valuesLine {
+			if seen == 0 {
+				f.Start, f.Line = pos, ends
+				if p.bringsEdges() {
+					m, ok := edgeCount(line)
+					if !ok {
+						return toBlankLine(buf, f, last)
+					}
+					lines += m
+				}
+			}
+			seen++
+		}
+		pos = end
+		if whole {
+			ends++
+		}
+		if seen == lines {
+			f.End, f.Lines = pos, ends-f.Line
+			return f, FoundOne
+		}
+	}
+	switch {
+	case !last:
+		return f, FoundPart
+	case seen == 0:
+		return f, FoundNone
+	}
+	f.End, f.Lines = pos, ends-f.Line
+	return f, FoundOne
+}
+
+// nextCounted finds a record by its number of values.
+func (p *Puzzle) nextCounted(buf []byte, last bool) (f Frame, _ Found) {
+	w := words{buf: buf}
+	first, ok := w.next()
+	switch {
+	case !ok && last:
+		return f, FoundNone
+	case !ok || !last && w.pos == len(buf):
+		return f, FoundPart
+	}
+	f.Start, f.Line = w.pos-len(first), w.line
+	boards := len(p.parts)
+	if p.bringsEdges() {
+		m, ok := wordNumber(first)
+		if !ok || m > maxEdges {
+			return toBlankLine(buf, f, last)
+		}
+		for range 2 * m {
+			if _, ok = w.next(); !ok {
+				break
+			}
+		}
+		boards--
+	} else {
+		w = words{buf: buf} // again, as part of a board
+	}
+	for b := range boards {
+		n := p.boardWords(b)
+		for n > 0 {
+			word, ok := w.next()
+			if !ok {
+				break
+			}
+			if n == p.cells && p.isBoardWord(word) {
+				break
+			}
+			n--
+		}
+	}
+	// A last word that the buffer ends may go on in the next.
+	if w.pos == len(buf) && !last {
+		return f, FoundPart
+	}
+	f.End, f.Lines = w.pos, w.line-f.Line
+	return f, FoundOne
+}
+
+// boardWords returns the number of values of the b-th board of a record.
+func (p *Puzzle) boardWords(b int) int {
+	if p.parts[len(p.parts)-1] == placesPart {
+		return p.cells - 1
+	}
+	return p.cells
+}
+
+func (p *Puzzle) bringsEdges() bool { return p.parts[0] == edgesPart }
+
+// toBlankLine ends a frame at the next blank line, or the end of buf.
+func toBlankLine(buf []byte, f Frame, last bool) (Frame, Found) {
+	for f.End = f.Start; f.End < len(buf); {
+		end, whole := lineEnd(buf, f.End)
+		if kindOf(buf[f.End:end]) == blankLine && (whole || last) {
+			return f, FoundOne
+		}
+		f.End = end
+		if whole {
+			f.Lines++
+		}
+	}
+	if !last {
+		return f, FoundPart
+	}
+	return f, FoundOne
+}
+
+// Decide returns the framing that the first record of buf decides. With last,
+// no bytes follow those of buf. It is not ok where buf is too short to tell.
+func (p *Puzzle) Decide(buf []byte, last bool) (framing Framing, ok bool) {
+	f, found := p.nextCounted(buf, last)
+	switch found {
+	case FoundPart:
+		return 0, false
+	case FoundNone:
+		return 1, true
+	}
+	end, whole := lineEnd(buf, f.End)
+	if !whole && !last {
+		return 0, false
+	}
+	if kindOf(buf[f.End:end]) == valuesLine {
+		return Counted, true // more values on its last line
+	}
+	lines, edges := 0, 0
+	if p.bringsEdges() {
+		edges, _ = edgeCount(buf[f.Start:])
+	}
+	for pos := f.Start; pos < f.End; {
+		end, _ := lineEnd(buf, pos)
+		line := buf[pos:end]
+		pos = end
+		if kindOf(line) != valuesLine {
+			continue
+		}
+		lines++
+		if p.bringsEdges() && (lines == 1 || lines <= 1+edges) {
+			if want := min(lines, 2); countWords(line) != want { // M alone, then an edge a line
+				return Counted, true
+			}
+		}
+	}
+	if lines -= edges; lines < 1 || lines > MaxLines {
+		return Counted, true
+	}
+	return Framing(lines), true
+}
+
+func countWords(line []byte) (n int) {
+	w := words{buf: line}
+	for {
+		if _, ok := w.next(); !ok {
+			return n
+		}
+		n++
+	}
+}
+
+// edgeCount reads the number of edges from the first line of a record.
+func edgeCount(buf []byte) (int, bool) {
+	end, _ := lineEnd(buf, 0)
+	w := words{buf: buf[:end]}
+	word, _ := w.next()
+	m, ok := wordNumber(word)
+	if _, more := w.next(); more || !ok || m > maxEdges {
+		return 0, false
+	}
+	return m, true
+}
+
+// ReadCount reads the number that a job file starts with, and returns where it
+// ends and the line ends before that. It is not ok where buf starts with
+// something else.
+func (p *Puzzle) ReadCount(buf []byte, last bool) (n, end, lines int, found Found, ok bool) {
+	w := words{buf: buf}
+	word, some := w.next()
+	switch {
+	case !some && last:
+		return 0, 0, 0, FoundNone, false
+	case !last && (!some || w.pos == len(buf)):
+		return 0, 0, 0, FoundPart, false
+	}
+	n, err := strconv.Atoi(string(word))
+	return n, w.pos, w.line, FoundOne, err == nil && n >= 0
+}
+
+// lineEnd returns the end of the line at pos, its line end included, and
+// whether it has one.
+func lineEnd(buf []byte, pos int) (end int, whole bool) {
+	if i := bytes.IndexByte(buf[pos:], '\n'); i >= 0 {
+		return pos + i + 1, true
+	}
+	return len(buf), false
+}
+
+type lineKind uint8
+
+const (
+	valuesLine lineKind = iota
+	blankLine
+	commentLine
+)
+
+func kindOf(line []byte) lineKind {
+	for _, c := range line {
+		switch {
+		case c == '#':
+			return commentLine
+		case !isSpace(c):
+			return valuesLine
+		}
+	}
+	return blankLine
+}
+
+// IsBlank tells whether a line holds white space only.
+func IsBlank(line []byte) bool { return kindOf(line) == blankLine }
+
+// IsComment tells whether a line of text holds a comment only.
+func IsComment(line []byte) bool { return kindOf(line) == commentLine }
+
+// isSpace tells what separates words: white space and commas.
+func isSpace(c byte) bool {
+	return c == ' ' || c == ',' || c-'\t' < 5 // \t \n \v \f \r
+}
+
+// words splits a buffer into words. A # starts a comment to the line's end.
+type words struct {
+	buf  []byte
+	pos  int // after the last word
+	line int // line ends before pos
+}
+
+// next returns the next word; ok is false where none is left.
+func (w *words) next() (word []byte, ok bool) {
+	buf, i := w.buf, w.pos
+	for i < len(buf) {
+		c := buf[i]
+		switch {
+		case c == '\n':
+			w.line++
+		case c == '#':
+			n := bytes.IndexByte(buf[i:], '\n')
+			if n < 0 {
+				w.pos = len(buf)
+				return nil, false
+			}
+			i += n
+			continue
+		case !isSpace(c):
+			start := i
+			for i < len(buf) && !isSpace(buf[i]) && buf[i] != '#' {
+				i++
+			}
+			w.pos = i
+			return buf[start:i], true
+		}
+		i++
+	}
+	w.pos = i
+	return nil, false
+}
+
+// wordNumber reads a word of one to nine digits.
+func wordNumber(word []byte) (n int, ok bool) {
+	if len(word) == 0 || len(word) > 9 {
+		return 0, false
+	}
+	for _, c := range word {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,141 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"antipode/internal/job"
+)
+
+// Keys of the bucket.
+func jobKey(owner, id string) string    { return "job." + owner + "." + id }
+func cancelKey(owner, id string) string { return "cancel." + owner + "." + id }
+func triesKey(c *job.Chunk) string      { return "tries." + c.Job + "." + strconv.Itoa(c.Number) }
+
+// tries returns how often a chunk was begun before, as far as it was counted.
+func (q *Queue) tries(ctx context.Context, c *job.Chunk) (int, error) {
+	entry, err := q.kv.Get(ctx, triesKey(c))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("tries of chunk %s: %w", c.Name(), err)
+	}
+	return number(string(entry.Value()), 0, 1<<20)
+}
+
+// setTries counts how often a chunk was begun.
+func (q *Queue) setTries(ctx context.Context, c *job.Chunk, n int) error {
+	if _, err := q.kv.PutString(ctx, triesKey(c), strconv.Itoa(n)); err != nil {
+		return fmt.Errorf("tries of chunk %s: %w", c.Name(), err)
+	}
+	return nil
+}
+
+// Cancel marks a job as cancelled: workers drop its chunks.
+func (q *Queue) Cancel(ctx context.Context, owner, id string) error {
+	if _, err := q.kv.PutString(ctx, cancelKey(owner, id), time.Now().UTC().Format(time.RFC3339)); err != nil {
+		return fmt.Errorf("cancel job %s: %w", id, err)
+	}
+	return nil
+}
+
+// errCancelled is the cause of a chunk's context when its job was cancelled.
+var errCancelled = errors.New("the job was cancelled")
+
+// cancellations knows the cancelled jobs, and ends the work on their chunks.
+type cancellations struct {
+	mu   sync.Mutex
+	jobs map[string]struct{}                               // by OWNER.JOB, guarded by mu; bounded by the bucket
+	held map[string]map[*job.Chunk]context.CancelCauseFunc // chunks being answered, guarded by mu
+}
+
+// watch follows the bucket until ctx ends. It goes on over a lost connection,
+// and starts again where the bucket was lost.
+func (s *server) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.watchOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		s.log.Warn("cancelled jobs are not followed; trying again", "error", err)
+		pause(ctx, maxReconnect)
+		if err := s.ensure(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("topology", "error", err)
+		}
+	}
+}
+
+func (s *server) watchOnce(ctx context.Context) error {
+	w, err := s.kv.Watch(ctx, "cancel.*.*")
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case entry, ok := <-w.Updates():
+			if !ok {
+				return errors.New("the watch of the bucket ended")
+			}
+			if entry != nil { // nil ends what was there before
+				s.cancelled.mark(strings.TrimPrefix(entry.Key(), "cancel."), entry.Operation() == jetstream.KeyValuePut)
+			}
+		}
+	}
+}
+
+func (c *cancellations) mark(name string, cancelled bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !cancelled {
+		delete(c.jobs, name)
+		return
+	}
+	c.jobs[name] = struct{}{}
+	for _, cancel := range c.held[name] {
+		cancel(errCancelled)
+	}
+}
+
+// hold returns a context for the work on a chunk that ends when its job is
+// cancelled, and the function that ends it.
+func (c *cancellations) hold(ctx context.Context, chunk *job.Chunk) (context.Context, func()) {
+	name := chunk.Owner + "." + chunk.Job
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.jobs[name]; ok {
+		cancel(errCancelled)
+	}
+	if c.held[name] == nil {
+		c.held[name] = map[*job.Chunk]context.CancelCauseFunc{}
+	}
+	c.held[name][chunk] = cancel
+	return ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		cancel(nil)
+		delete(c.held[name], chunk)
+		if len(c.held[name]) == 0 {
+			delete(c.held, name)
+		}
+	}
+}
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

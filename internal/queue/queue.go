@@ -1,0 +1,149 @@
+// Package queue carries chunks from submitters to workers and results back,
+// through NATS JetStream. It alone knows streams, subjects and headers.
+//
+//	topology.go  the streams, the consumers, the key-value bucket
+//	wire.go      chunks and results as messages: wire version 1
+//	run.go       a submitter's job: publish under a window, take results in order
+//	serve.go     a worker's slots
+//	settle.go    what becomes of a delivered chunk
+//	kv.go        tries, and cancelled jobs
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Config says how to reach a server.
+type Config struct {
+	URL string // of a server, or several with commas between them
+	// InProcess is a server inside this process; it is used instead of URL, its
+	// streams are kept in memory, and results are purged once they are written.
+	InProcess interface{ InProcessConn() (net.Conn, error) }
+	Name      string // of the client, for the server's listings
+	Logger    *slog.Logger
+}
+
+// Queue is a connection to a server whose topology is as it must be.
+type Queue struct {
+	log      *slog.Logger
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	kv       jetstream.KeyValue
+	embedded bool
+	closed   chan struct{} // closed with the connection
+}
+
+const (
+	callTimeout  = 5 * time.Second // of one request to JetStream
+	maxReconnect = 2 * time.Second // between two attempts
+)
+
+// Open connects to a server and ensures the topology. Until ctx ends it waits
+// for a server that is away, and says so once.
+func Open(ctx context.Context, cfg Config) (*Queue, error) {
+	q := &Queue{log: cfg.Logger, embedded: cfg.InProcess != nil, closed: make(chan struct{})}
+	opts := []nats.Option{
+		nats.Name(cfg.Name),
+		nats.MaxReconnects(-1),
+		nats.RetryOnFailedConnect(true),
+		nats.CustomReconnectDelay(reconnectDelay),
+		nats.Timeout(2 * time.Second),
+		nats.PingInterval(10 * time.Second),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				q.log.Warn("NATS went away; waiting for it", "server", redact(cfg.URL), "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) { q.log.Info("NATS is back", "server", nc.ConnectedUrlRedacted()) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.log.Warn("NATS reports", "error", err) }),
+		nats.ClosedHandler(func(*nats.Conn) { close(q.closed) }),
+	}
+	if cfg.InProcess != nil {
+		opts = append(opts, nats.InProcessServer(cfg.InProcess))
+	}
+	nc, err := nats.Connect(cfg.URL, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", redact(cfg.URL), err)
+	}
+	q.nc = nc
+	if err := q.start(ctx, redact(cfg.URL)); err != nil {
+		nc.Close()
+		<-q.closed
+		return nil, err
+	}
+	return q, nil
+}
+
+// start ensures the topology, as soon as the server answers.
+func (q *Queue) start(ctx context.Context, server string) error {
+	js, err := jetstream.New(q.nc, jetstream.WithDefaultTimeout(callTimeout))
+	if err != nil {
+		return fmt.Errorf("use JetStream: %w", err)
+	}
+	q.js = js
+	for said := false; ; said = true {
+		if q.nc.IsConnected() {
+			err = q.ensure(ctx)
+			var wrong *mismatchError
+			if err == nil || errors.As(err, &wrong) {
+				return err
+			}
+		} else {
+			err = q.nc.LastError()
+		}
+		if !said {
+			q.log.Warn("waiting for NATS", "server", server, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			return fmt.Errorf("NATS at %s: %w", server, err)
+		case <-time.After(reconnectDelay(1)):
+		}
+	}
+}
+
+// reconnectDelay is short at first, jittered, and bounded.
+func reconnectDelay(attempts int) time.Duration {
+	d := min(100*time.Millisecond<<min(attempts, 8), maxReconnect)
+	return d/2 + rand.N(d/2)
+}
+
+// Close waits until what was sent has left, and closes the connection. It waits
+// no longer than ctx lasts.
+func (q *Queue) Close(ctx context.Context) error {
+	err := q.nc.FlushWithContext(ctx)
+	q.nc.Close()
+	<-q.closed
+	if errors.Is(err, nats.ErrConnectionClosed) {
+		return nil
+	}
+	return err
+}
+
+// redact hides passwords and tokens of addresses.
+func redact(urls string) string {
+	list := strings.Split(urls, ",")
+	for i, s := range list {
+		if u, err := url.Parse(strings.TrimSpace(s)); err != nil {
+			list[i] = "an address that cannot be read"
+		} else if u.User != nil {
+			u.User = url.User("xxxxx")
+			list[i] = u.String()
+		}
+	}
+	return strings.Join(list, ",")
+}

@@ -1,0 +1,105 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"antipode/internal/job"
+	"antipode/internal/puzzle"
+)
+
+// ServeConfig says who answers chunks, and how many at a time.
+type ServeConfig struct {
+	// Answer answers a chunk; remember, if not nil, is called once the result is
+	// stored. An error says that ctx ended; then there is no result. Progress
+	// must count up while the work gets on.
+	Answer  func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error)
+	Puzzles *puzzle.Set
+	Worker  string // a token, in results
+	Bulk    int    // slots
+	Express int    // slots
+}
+
+// server is one Serve.
+type server struct {
+	*Queue
+	cfg       ServeConfig
+	cancelled cancellations
+}
+
+// Serve takes chunks until take ends, and returns when every slot has settled
+// what it held. When hold ends, what is held is given back.
+func (q *Queue) Serve(take, hold context.Context, cfg ServeConfig) {
+	s := &server{Queue: q, cfg: cfg, cancelled: cancellations{
+		jobs: map[string]struct{}{},
+		held: map[string]map[*job.Chunk]context.CancelCauseFunc{},
+	}}
+	watching, stop := context.WithCancel(context.WithoutCancel(take)) // a job may be cancelled while its chunk is held
+	var watcher, slots sync.WaitGroup
+	watcher.Go(func() { s.watch(watching) })
+	for range cfg.Bulk {
+		slots.Go(func() { s.slot(take, hold, Bulk) })
+	}
+	for range cfg.Express {
+		slots.Go(func() { s.slot(take, hold, Express) })
+	}
+	slots.Wait()
+	stop()
+	watcher.Wait()
+}
+
+// slot takes and settles one chunk after another, of one lane, with one
+// iterator: it holds only what it works on. It takes up the thread again after
+// whatever ends the iterator.
+func (s *server) slot(take, hold context.Context, lane Lane) {
+	for take.Err() == nil {
+		err := s.serveLane(take, hold, lane)
+		if take.Err() != nil {
+			return
+		}
+		s.log.Warn("no chunks; trying again", "lane", lane, "error", err)
+		pause(take, maxReconnect)
+		if err := s.ensure(take); err != nil && take.Err() == nil {
+			s.log.Warn("topology", "error", err)
+		}
+	}
+}
+
+func (s *server) serveLane(take, hold context.Context, lane Lane) error {
+	c, err := s.consumer(take, lane)
+	if err != nil {
+		return err
+	}
+	it, err := c.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(30*time.Second))
+	if err != nil {
+		return err
+	}
+	for {
+		msg, err := it.Next(jetstream.NextContext(take))
+		if err != nil {
+			s.giveBack(it)
+			return err
+		}
+		s.settle(hold, msg)
+	}
+}
+
+// giveBack ends an iterator; a chunk that came meanwhile goes back at once.
+func (s *server) giveBack(it jetstream.MessagesContext) {
+	it.Drain()
+	for {
+		msg, err := it.Next(jetstream.NextMaxWait(time.Second))
+		if err != nil {
+			if !errors.Is(err, jetstream.ErrMsgIteratorClosed) {
+				it.Stop()
+			}
+			return
+		}
+		s.say(msg.Nak(), "nak", "subject", msg.Subject())
+	}
+}

@@ -1,0 +1,212 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"antipode/internal/job"
+)
+
+const (
+	maxTries     = 4  // begun so often, a chunk is given up
+	maxDelivered = 50 // delivered more often, too
+)
+
+// settle answers one delivered chunk and says so. Every chunk that can be named
+// gets exactly one result, then an ack:
+//
+//	what happened                            result              NATS
+//	answered                                 yes                 result acked by the server → ack → remember
+//	given up: begun 4 times, as counted in   failed, for each    ack
+//	  the bucket from the second delivery    record; a copy to
+//	  on, or delivered over 50 times         DEAD
+//	its headers cannot be read               the same            ack
+//	the job is cancelled                     no                  ack
+//	its subject names no chunk               copy to DEAD        term
+//	passing fault: the result or the tries   no                  nak, with a delay
+//	  could not be stored
+//	stopping before it was answered          no                  nak at once; the try is taken back
+//
+// A failed result is stored only where there is none, so that it never replaces
+// an answer. Calls that settle go on after hold ends, for a bounded time.
+func (s *server) settle(hold context.Context, msg jetstream.Msg) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(hold), settleTime)
+	defer cancel()
+	delivered := 1
+	if meta, err := msg.Metadata(); err == nil {
+		delivered = int(meta.NumDelivered)
+	}
+	chunk, err := decodeChunk(msg)
+	if errors.Is(err, errNameless) {
+		s.bury(ctx, deadPrefix+"nameless.nameless."+job.NewID(), msg, delivered, err.Error())
+		s.say(msg.TermWithReason(err.Error()), "term", "subject", clip(msg.Subject()))
+		return
+	}
+	log := s.log.With("job", chunk.Job, "chunk", chunk.Number)
+	if err != nil {
+		s.finish(ctx, msg, chunk, s.giveUp(ctx, msg, chunk, delivered, err.Error()))
+		return
+	}
+	begun := 0
+	if delivered > 1 {
+		if begun, err = s.tries(ctx, chunk); err != nil {
+			log.Warn("chunk put off", "error", err)
+			s.putOff(msg, delivered)
+			return
+		}
+		begun = max(begun, 1)
+	}
+	if begun >= maxTries || delivered > maxDelivered {
+		reason := fmt.Sprintf("given up: begun %d times, delivered %d times, and never finished", begun, delivered)
+		log.Error("chunk given up", "begun", begun, "delivered", delivered)
+		s.finish(ctx, msg, chunk, s.giveUp(ctx, msg, chunk, delivered, reason))
+		return
+	}
+	if delivered > 1 {
+		if err := s.setTries(ctx, chunk, begun+1); err != nil {
+			log.Warn("chunk put off", "error", err)
+			s.putOff(msg, delivered)
+			return
+		}
+		log.Info("chunk redelivered", "delivered", delivered, "begun", begun+1)
+	}
+
+	work, release := s.cancelled.hold(hold, chunk)
+	res, remember, err := s.answer(work, msg, chunk)
+	cause := context.Cause(work)
+	release()
+	// The work may have taken longer than settling may.
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(hold), settleTime)
+	defer cancel()
+	switch {
+	case err == nil:
+		if s.finish(ctx, msg, chunk, s.publish(ctx, chunk, res, false)) && remember != nil {
+			remember()
+		}
+	case errors.Is(cause, errCancelled):
+		s.say(msg.Ack(), "ack", "job", chunk.Job)
+	case hold.Err() != nil:
+		if delivered > 1 {
+			s.say(s.setTries(ctx, chunk, begun), "take a try back", "job", chunk.Job)
+		}
+		s.say(msg.Nak(), "nak", "job", chunk.Job)
+	default:
+		log.Error("chunk not answered", "error", err)
+		s.putOff(msg, delivered)
+	}
+}
+
+// settleTime bounds the calls that settle one chunk.
+const settleTime = 15 * time.Second
+
+// finish acks a chunk whose result is stored, or puts it off where that failed.
+func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, err error) bool {
+	delivered := 1
+	if meta, metaErr := msg.Metadata(); metaErr == nil {
+		delivered = int(meta.NumDelivered)
+	}
+	if err != nil {
+		s.log.Warn("result not stored", "job", c.Job, "chunk", c.Number, "error", err)
+		s.putOff(msg, delivered)
+		return false
+	}
+	s.say(msg.Ack(), "ack", "job", c.Job)
+	if delivered > 1 {
+		if err := s.kv.Delete(ctx, triesKey(c)); err != nil {
+			s.log.Debug("tries not removed", "job", c.Job, "chunk", c.Number, "error", err)
+		}
+	}
+	return true
+}
+
+// putOff gives a chunk back for later: the longer, the more often it came.
+func (s *server) putOff(msg jetstream.Msg, delivered int) {
+	s.say(msg.NakWithDelay(min(time.Second<<min(delivered, 6), time.Minute)), "nak", "subject", msg.Subject())
+}
+
+// say logs what NATS could not be told; the ack wait mends it.
+func (s *server) say(err error, what string, args ...any) {
+	if err != nil {
+		s.log.Warn("NATS was not told: "+what, append(args, "error", err)...)
+	}
+}
+
+// answer works on a chunk, and tells the server so while the work gets on.
+func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*job.Result, func(), error) {
+	var progress atomic.Int64
+	done, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for seen := int64(0); ; {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if now := progress.Load(); now != seen {
+					seen = now
+					s.say(msg.InProgress(), "progress", "job", c.Job)
+				}
+			}
+		}
+	}()
+	res, remember, err := s.cfg.Answer(ctx, c, &progress)
+	close(done)
+	<-told
+	return res, remember, err
+}
+
+// giveUp stores a failed result for each record of a chunk, unless there is a
+// result, and a copy of the chunk in DEAD.
+func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int, reason string) error {
+	if err := s.bury(ctx, deadSubject(c), msg, delivered, reason); err != nil {
+		return err
+	}
+	res := job.All(c, s.cfg.Puzzles, job.Answer{Status: job.Failed, Reason: reason})
+	res.Worker = s.cfg.Worker
+	err := s.publish(ctx, c, res, true)
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return nil // it was answered
+	}
+	return err
+}
+
+// bury copies a message to the dead letters.
+func (s *server) bury(ctx context.Context, subject string, msg jetstream.Msg, delivered int, reason string) error {
+	m := nats.NewMsg(subject)
+	for key, values := range msg.Headers() {
+		m.Header[key] = values
+	}
+	m.Header.Set(hReason, reason)
+	m.Header.Set(hDelivered, fmt.Sprint(delivered))
+	m.Header.Set(hDeadTime, time.Now().UTC().Format(time.RFC3339))
+	m.Header.Set(hDeadBy, s.cfg.Worker)
+	m.Data = msg.Data()
+	if _, err := s.js.PublishMsg(ctx, m); err != nil {
+		return fmt.Errorf("dead letter %s: %w", subject, err)
+	}
+	return nil
+}
+
+// publish stores a chunk's result, and waits until the server has it.
+func (s *server) publish(ctx context.Context, c *job.Chunk, res *job.Result, onlyFirst bool) error {
+	var opts []jetstream.PublishOpt
+	if onlyFirst {
+		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(0))
+	}
+	for _, m := range encodeResult(c, res, s.nc.MaxPayload()) {
+		if _, err := s.js.PublishMsg(ctx, m, opts...); err != nil {
+			return fmt.Errorf("publish a result: %w", err)
+		}
+		opts = nil // the first part decides
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+// Package solver answers questions about puzzles: how few moves lead from a
+// start to a goal, and which. It is pure: no logging, no I/O.
+//
+// The map of ideas, one a file:
+//
+//	solver.go  the choice of the method, in one place
+//	table.go   distance tables: every state of a small space, by retrograde search
+//	rank.go    numbering permutations, so that tables need no hashing
+//	search.go  bidirectional breadth-first search, first in order
+//	set.go     the states that a search has found, in order of discovery
+//
+// Every method gives the same answer: shortest, and among the shortest the
+// first in the order of moves.
+package solver

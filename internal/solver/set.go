@@ -1,0 +1,118 @@
+package solver
+
+import (
+	"math/bits"
+
+	"antipode/internal/puzzle"
+)
+
+// set holds the states that one side of a search has found, in order of
+// discovery, with an index over them: open addressing, linear probing, at most
+// half full.
+//
+//	states   s0 s1 s2 s3 …      layer 0 | layer 1    | layer 2 …
+//	from      0  0  0  1 …      from which state each was found
+//	index    …  2 . 4 1 . …     a state's number plus 1, at its hash or after
+type set struct {
+	states []puzzle.State
+	from   []uint32
+	index  []uint32 // its memory is kept beyond its length
+	shift  uint     // 64 - log2(len(index))
+	layers []int    // number of the first state of each layer
+}
+
+const (
+	firstStates = 1 << 10
+	// stateBytes is the memory of a state, in bytes: itself, from, and two
+	// places of the index.
+	stateBytes = 8 + 4 + 2*4
+	// maxStates is what numbers of 32 bits allow.
+	maxStates = 1 << 31
+)
+
+// reset empties the set but for its root. It keeps its memory, and starts with
+// an index as large as the last search could use, so that the time to clear it
+// is in proportion to the work.
+func (t *set) reset(root puzzle.State) {
+	n := max(t.room(), firstStates)
+	for n > firstStates && len(t.states) < n/8 {
+		n /= 2
+	}
+	t.states, t.from, t.layers = t.states[:0], t.from[:0], append(t.layers[:0], 0)
+	t.resize(n)
+	t.add(root, 0)
+}
+
+// bytes is the memory that the set holds.
+func (t *set) bytes() int64 { return int64(cap(t.states)) * stateBytes }
+
+// room is how many states the set can hold without resize.
+func (t *set) room() int { return len(t.index) / 2 }
+
+// full tells whether the next state needs a resize.
+func (t *set) full() bool { return len(t.states) == t.room() }
+
+// resize makes room for n states, a power of two, and indexes those there are.
+func (t *set) resize(n int) {
+	if n > cap(t.states) {
+		t.index = nil // free before its successor is made
+		t.states = append(make([]puzzle.State, 0, n), t.states...)
+		t.from = append(make([]uint32, 0, n), t.from...)
+		t.index = make([]uint32, 2*n)
+	} else {
+		t.index = t.index[:2*n]
+		clear(t.index)
+	}
+	t.shift = uint(64 - bits.Len(uint(2*n-1)))
+	for i, s := range t.states {
+		t.index[t.place(s)] = uint32(i) + 1
+	}
+}
+
+// place returns where a state stands in the index, or would.
+func (t *set) place(s puzzle.State) uint64 {
+	mask := uint64(len(t.index) - 1)
+	i := uint64(s) * 0x9e3779b97f4a7c15 >> t.shift // Fibonacci hashing
+	for {
+		if n := t.index[i]; n == 0 || t.states[n-1] == s {
+			return i
+		}
+		i = (i + 1) & mask
+	}
+}
+
+// add adds a state unless it is there, and reports whether it was not. The set
+// must not be full.
+func (t *set) add(s puzzle.State, from uint32) bool {
+	i := t.place(s)
+	if t.index[i] != 0 {
+		return false
+	}
+	t.states, t.from = append(t.states, s), append(t.from, from)
+	t.index[i] = uint32(len(t.states))
+	return true
+}
+
+// find returns the number of a state.
+func (t *set) find(s puzzle.State) (n int, ok bool) {
+	n = int(t.index[t.place(s)]) - 1
+	return n, n >= 0
+}
+
+// lastLayer returns the numbers of the states of the last layer.
+func (t *set) lastLayer() (start, end int) { return t.layers[len(t.layers)-1], len(t.states) }
+
+// lastSize is the number of states of the last layer.
+func (t *set) lastSize() int { return len(t.states) - t.layers[len(t.layers)-1] }
+
+// depth is the number of the last layer.
+func (t *set) depth() int { return len(t.layers) - 1 }
+
+// layerOf returns the layer of a state by its number.
+func (t *set) layerOf(n int) int {
+	l := len(t.layers) - 1
+	for t.layers[l] > n {
+		l--
+	}
+	return l
+}

@@ -1,0 +1,281 @@
+// Package worker answers chunks: it reads their records, looks up or solves,
+// checks, and prints. It knows nothing of NATS or Redis.
+package worker
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"antipode/internal/cache"
+	"antipode/internal/job"
+	"antipode/internal/puzzle"
+	"antipode/internal/solver"
+)
+
+// Mode says which answers are cached.
+type Mode string
+
+// Searched caches what took a search: reading a table takes less time than
+// asking a cache. All caches the answers of tables too, None nothing.
+const (
+	Searched Mode = "searched"
+	All      Mode = "all"
+	None     Mode = "none"
+)
+
+// Worker answers chunks. It is safe for use by many goroutines.
+type Worker struct {
+	Name    string // a token, in every result
+	Puzzles *puzzle.Set
+	Solver  *solver.Solver
+	Cache   *cache.Cache
+	Mode    Mode
+	Budget  job.Budget // of a record, the upper bound of what jobs may ask
+
+	flights flights
+}
+
+// Answer answers a chunk: a result with an answer for every record, in order.
+// Remember, to be called once the result is safe, keeps what was learned. The
+// error is ctx's, and then there is no result. Progress counts while the work
+// really goes on.
+func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error) {
+	began := time.Now()
+	a := answering{w: w, ctx: ctx, chunk: c, budget: c.Budget.Within(w.Budget), progress: progress}
+	res, err = a.all()
+	if err != nil {
+		return nil, nil, err
+	}
+	res.Seconds = time.Since(began).Seconds()
+	res.Worker = w.Name
+	return res, func() { w.Cache.Remember(a.learned) }, nil
+}
+
+// answering is one chunk being answered. Records are answered and printed one
+// by one, until the first that the cache may know; from there on they wait, so
+// that the cache is asked once for all.
+type answering struct {
+	w        *Worker
+	ctx      context.Context
+	chunk    *job.Chunk
+	budget   job.Budget
+	progress *atomic.Int64
+
+	res     job.Result
+	moves   []uint8 // of the record at hand
+	waiting []waiting
+	keys    []cache.Key // of those that wait and may be cached
+	learned []cache.Entry
+}
+
+// waiting is a record that waits for the cache.
+type waiting struct {
+	rec  job.Record
+	plan solver.Plan
+	key  int // in keys, -1 where it is not to be cached
+}
+
+// checkEvery is how many records are answered between two looks at ctx.
+const checkEvery = 256
+
+func (a *answering) all() (res *job.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil { // outside a record: nothing of the chunk can be trusted
+			res, err = job.All(a.chunk, a.w.Puzzles, failed(p)), nil
+		}
+	}()
+	r, err := job.NewReader(a.chunk, a.w.Puzzles)
+	if err != nil {
+		return job.All(a.chunk, a.w.Puzzles, job.Answer{Status: job.Failed, Reason: err.Error()}), nil
+	}
+	a.res.Payload = make([]byte, 0, len(a.chunk.Payload))
+	var rec job.Record
+	n := 0
+	for ; r.Next(&rec); n++ {
+		if n%checkEvery == 0 && a.ctx.Err() != nil {
+			return nil, context.Cause(a.ctx)
+		}
+		if err := a.record(r, &rec); err != nil {
+			return nil, err
+		}
+	}
+	if a.chunk.Records != 0 && n != a.chunk.Records {
+		reason := fmt.Sprintf("the chunk says that it has %d records, and has %d", a.chunk.Records, n)
+		return job.All(a.chunk, a.w.Puzzles, job.Answer{Status: job.Failed, Reason: reason}), nil
+	}
+	if err := a.finish(); err != nil {
+		return nil, err
+	}
+	return &a.res, nil
+}
+
+// record reads a record and answers it, or lets it wait.
+func (a *answering) record(r *job.Reader, rec *job.Record) error {
+	var plan solver.Plan
+	broken := guard(func() {
+		if r.Read(rec); rec.Invalid == nil {
+			plan = a.w.Solver.Plan(&rec.Question)
+		}
+	})
+	if broken != nil {
+		a.print(rec, broken)
+		return nil
+	}
+	cached := rec.Invalid == nil && a.w.caches(plan)
+	if !cached && len(a.waiting) == 0 {
+		return a.solve(rec, plan)
+	}
+	wait := waiting{rec: *rec, plan: plan, key: -1}
+	if cached {
+		wait.key = len(a.keys)
+		q := &rec.Question
+		a.keys = append(a.keys, cache.Key{Fingerprint: q.Space.Fingerprint(), Start: q.Start, Goal: q.Goal})
+	}
+	a.waiting = append(a.waiting, wait)
+	return nil
+}
+
+// caches tells whether the answer of a plan is to be cached.
+func (w *Worker) caches(plan solver.Plan) bool {
+	switch plan.Method {
+	case solver.BySearch:
+		return w.Mode != None
+	case solver.ByTable:
+		return w.Mode == All
+	}
+	return false
+}
+
+// finish answers the records that wait.
+func (a *answering) finish() error {
+	if len(a.waiting) == 0 {
+		return nil
+	}
+	known := a.w.Cache.Get(a.ctx, a.keys)
+	fresh := make(map[cache.Key]*cache.Answer) // learned from this chunk
+	for i := range a.waiting {
+		wait := &a.waiting[i]
+		if wait.key < 0 {
+			if err := a.solve(&wait.rec, wait.plan); err != nil {
+				return err
+			}
+			continue
+		}
+		key := a.keys[wait.key]
+		kept := known[wait.key]
+		if kept == nil {
+			kept = fresh[key]
+		}
+		if answer, ok := fromCache(&wait.rec, kept); ok {
+			a.print(&wait.rec, &answer)
+			continue
+		}
+		answer, err := a.search(key, wait)
+		if err != nil {
+			return err
+		}
+		if answer.Status.Final() {
+			kept := cache.Answer{Status: answer.Status, Moves: answer.Moves}
+			fresh[key] = &kept
+			if !answer.Cached {
+				a.learned = append(a.learned, cache.Entry{Key: key, Answer: kept})
+			}
+		}
+		a.print(&wait.rec, &answer)
+	}
+	return nil
+}
+
+// fromCache makes an answer of what the cache holds, if anything. Moves are
+// replayed: those that miss the goal are no answer.
+func fromCache(rec *job.Record, kept *cache.Answer) (job.Answer, bool) {
+	q := &rec.Question
+	switch {
+	case kept == nil:
+		return job.Answer{}, false
+	case kept.Status == job.Unreachable:
+		return job.Answer{Status: job.Unreachable, Cached: true}, true
+	case !q.Space.Replay(q.Start, q.Goal, kept.Moves):
+		return job.Answer{}, false
+	}
+	return job.Answer{Distance: len(kept.Moves), Moves: kept.Moves, Cached: true}, true
+}
+
+// search solves the question of a record that the cache does not know, unless
+// another slot is at the same question just now.
+func (a *answering) search(key cache.Key, wait *waiting) (job.Answer, error) {
+	q := &wait.rec.Question
+	return a.w.flights.do(a.ctx, flightKey{key, a.budget}, a.progress, func() (answer job.Answer, err error) {
+		broken := guard(func() {
+			answer, err = a.w.Solver.Solve(a.ctx, q, wait.plan, puzzle.Moves, a.budget, a.progress, nil)
+			if err == nil {
+				answer = checked(q, answer)
+			}
+		})
+		if broken != nil {
+			return *broken, nil
+		}
+		if err == nil && answer.Status.Final() {
+			a.w.Cache.Keep(key, cache.Answer{Status: answer.Status, Moves: answer.Moves})
+		}
+		return answer, err
+	})
+}
+
+// solve answers a record without the cache and prints it.
+func (a *answering) solve(rec *job.Record, plan solver.Plan) (err error) {
+	if rec.Invalid != nil {
+		a.print(rec, &job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason})
+		return nil
+	}
+	var answer job.Answer
+	broken := guard(func() {
+		answer, err = a.w.Solver.Solve(a.ctx, &rec.Question, plan, rec.Want, a.budget, a.progress, a.moves)
+		if answer.Moves != nil {
+			a.moves = answer.Moves[:0]
+			answer = checked(&rec.Question, answer)
+		}
+	})
+	if broken != nil {
+		answer, err = *broken, nil
+	}
+	if err == nil {
+		a.print(rec, &answer)
+	}
+	return err
+}
+
+func (a *answering) print(rec *job.Record, answer *job.Answer) {
+	a.res.Payload = job.Append(a.res.Payload, &a.chunk.Spec, rec, answer)
+	a.res.Add(answer)
+	a.progress.Add(1)
+}
+
+// checked replays the moves of a solved record: none leaves that misses the
+// goal.
+func checked(q *puzzle.Question, answer job.Answer) job.Answer {
+	if answer.Status == job.Solved && !q.Unlike && !q.Space.Replay(q.Start, q.Goal, answer.Moves) {
+		return job.Answer{Status: job.Failed, Reason: "the moves found do not lead to the goal: a fault of the solver"}
+	}
+	return answer
+}
+
+// guard runs f, and returns a failed answer where it panics: a panic fails its
+// record, not its chunk.
+func guard(f func()) (broken *job.Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a := failed(p)
+			broken = &a
+		}
+	}()
+	f()
+	return nil
+}
+
+func failed(p any) job.Answer {
+	return job.Answer{Status: job.Failed, Reason: fmt.Sprintf("panic: %v at %s", p, origin(debug.Stack()))}
+}
