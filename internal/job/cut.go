@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"antipode/internal/puzzle"
 )
@@ -29,26 +30,33 @@ type Cutter struct {
 	quiet   bool // no bytes came for a while
 	started bool // the count is read, the framing decided
 
-	chunk, records int // cut so far
-	pending        int // records in buf[:pos]
-	line, lineAt   int // of buf[0] and of buf[pos], from 1
-	announced      int // -1: nothing
+	chunk        int // the number of the next
+	pending      int // records in buf[:pos]
+	line, lineAt int // of buf[0] and of buf[pos], from 1
+
+	records   atomic.Int64 // cut so far
+	announced atomic.Int64 // -1: nothing
 }
 
 // NewCutter returns a Cutter of the job file r. The puzzle is nil for jsonl.
 func NewCutter(r io.Reader, spec Spec, p *puzzle.Puzzle) *Cutter {
-	c := &Cutter{r: r, spec: spec, puzzle: p, max: jsonlRecords, line: 1, lineAt: 1, announced: -1}
+	c := &Cutter{r: r, spec: spec, puzzle: p, max: jsonlRecords, line: 1, lineAt: 1}
+	c.announced.Store(-1)
 	if p != nil {
 		c.max = p.ChunkRecords
 	}
 	return c
 }
 
-// Records returns the number of records of the chunks so far.
-func (c *Cutter) Records() int { return c.records }
+// Records returns the number of records of the chunks so far. It may be called
+// while another goroutine cuts, as may Announced.
+func (c *Cutter) Records() int { return int(c.records.Load()) }
 
 // Announced returns the number of records that the file says it has.
-func (c *Cutter) Announced() (n int, ok bool) { return c.announced, c.announced >= 0 }
+func (c *Cutter) Announced() (n int, ok bool) {
+	n = int(c.announced.Load())
+	return n, n >= 0
+}
 
 // Next returns the next chunk, io.EOF after the last, ErrEmpty where there is
 // none at all, or the reader's error.
@@ -66,7 +74,7 @@ func (c *Cutter) Next() (*Chunk, error) {
 			}
 		}
 		if c.last {
-			if c.records == 0 && c.announced != 0 {
+			if c.Records() == 0 && c.announced.Load() != 0 {
 				return nil, ErrEmpty
 			}
 			return nil, io.EOF
@@ -91,16 +99,18 @@ func (c *Cutter) start() error {
 	if c.puzzle.Count {
 		var found puzzle.Found
 		var ok bool
-		c.announced, end, lines, found, ok = c.puzzle.ReadCount(c.buf, c.last)
+		var n int
+		n, end, lines, found, ok = c.puzzle.ReadCount(c.buf, c.last)
 		switch {
 		case found == puzzle.FoundNone:
-			c.announced, c.started = -1, true
+			c.started = true
 			return nil
 		case found == puzzle.FoundPart && short:
 			return nil
 		case !ok:
 			return fmt.Errorf("%s:%d: a file of %s starts with the number of its records", c.spec.File, lines+1, c.puzzle.Name)
 		}
+		c.announced.Store(int64(n))
 	}
 	framing, ok := c.puzzle.Decide(c.buf[end:], c.last)
 	if !ok && short {
@@ -169,7 +179,7 @@ func (c *Cutter) take() *Chunk {
 	if c.pending == 0 {
 		return nil
 	}
-	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.records + 1, Records: c.pending}
+	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: c.pending}
 	chunk.Payload = append(make([]byte, 0, c.pos), c.buf[:c.pos]...)
 	c.advance(c.pos, c.lineAt)
 	return chunk
@@ -179,7 +189,7 @@ func (c *Cutter) take() *Chunk {
 func (c *Cutter) advance(n, line int) {
 	c.buf, c.pos = c.buf[n:], 0
 	c.line, c.lineAt = line, line
-	c.records += max(c.pending, 1)
+	c.records.Add(int64(max(c.pending, 1)))
 	c.pending = 0
 	c.chunk++
 }
@@ -207,7 +217,7 @@ func (c *Cutter) strip() bool {
 // to the end of its line where a record is a line, else to the next blank line.
 func (c *Cutter) tooLong() (*Chunk, error) {
 	byLine := c.puzzle == nil || c.spec.Format.Framing == 1
-	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.records + 1, Records: 1,
+	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: 1,
 		TooLong: fmt.Sprintf("a record of more than %d bytes", MaxRecord)}
 	line, empty := c.line, false // empty: so far the line has blanks only
 	for {

@@ -69,6 +69,7 @@ func flatValues(raw json.RawMessage) ([]int, error) {
 	if json.Unmarshal(raw, &rows) != nil {
 		return nil, errors.New("want rows of numbers, a list of numbers, or a string")
 	}
+	flat = nil // the failed attempt left zeros
 	for _, row := range rows {
 		if len(row) != len(rows[0]) {
 			return nil, errors.New("rows of different lengths")

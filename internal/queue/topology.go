@@ -76,7 +76,7 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 		Description: "Answers, for a day",
 	}, {
 		Name: deadStream, Subjects: []string{deadPrefix + ">"}, Storage: q.storage(),
-		Retention: jetstream.LimitsPolicy, MaxAge: deadAge, MaxBytes: deadBytes,
+		Retention: jetstream.LimitsPolicy, MaxMsgsPerSubject: 1, MaxAge: deadAge, MaxBytes: deadBytes,
 		Description: "Dead letters: chunks that were given up",
 	}}
 }

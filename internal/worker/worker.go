@@ -5,6 +5,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -278,4 +279,25 @@ func guard(f func()) (broken *job.Answer) {
 
 func failed(p any) job.Answer {
 	return job.Answer{Status: job.Failed, Reason: fmt.Sprintf("panic: %v at %s", p, origin(debug.Stack()))}
+}
+
+// Slots returns how many chunks to answer at once, 0 meaning one a core.
+func Slots(configured int) int {
+	if configured > 0 {
+		return configured
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Prepare builds the tables of the puzzles, and returns how many there are.
+func (w *Worker) Prepare(ctx context.Context) (tables int, err error) {
+	var all []*puzzle.Puzzle
+	for _, name := range w.Puzzles.Names() {
+		p, err := w.Puzzles.Get(name)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, p)
+	}
+	return w.Solver.Prepare(ctx, all...)
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"antipode/internal/cache"
+	"antipode/internal/config"
+	"antipode/internal/job"
+	"antipode/internal/natsd"
+	"antipode/internal/queue"
+	"antipode/internal/solver"
+	"antipode/internal/worker"
+)
+
+// closeTime bounds the end of connections and servers.
+const closeTime = 5 * time.Second
+
+// connect reaches the workers: those of the server that is configured, or one
+// of its own. End ends all that it started.
+func (s *submission) connect(ctx context.Context) (q *queue.Queue, end func() error, err error) {
+	if s.cfg.NATS.URL == "" {
+		return s.embed(ctx)
+	}
+	waiting, cancel := context.WithTimeout(ctx, s.cfg.NATS.Wait)
+	defer cancel()
+	q, err = queue.Open(waiting, queue.Config{URL: s.cfg.NATS.URL, Name: "antipode submit", Logger: s.logger()})
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, nil, cause
+		}
+		return nil, nil, fmt.Errorf("%w (gave up after %s; nats.wait sets it)", err, s.cfg.NATS.Wait)
+	}
+	return q, func() error { return closeQueue(q) }, nil
+}
+
+// closers end what was started, the last first.
+type closers []func() error
+
+func (c *closers) add(end func() error) { *c = append(*c, end) }
+
+func (c *closers) close() error {
+	var errs []error
+	for _, end := range slices.Backward(*c) {
+		errs = append(errs, end())
+	}
+	return errors.Join(errs...)
+}
+
+// embed starts a server and a worker inside this process.
+func (s *submission) embed(ctx context.Context) (q *queue.Queue, end func() error, err error) {
+	var started closers
+	if q, err = s.embedded(ctx, &started); err != nil {
+		return nil, nil, errors.Join(err, started.close())
+	}
+	return q, started.close, nil
+}
+
+func (s *submission) embedded(ctx context.Context, started *closers) (*queue.Queue, error) {
+	server, err := natsd.Start(natsd.Config{})
+	if err != nil {
+		return nil, err
+	}
+	started.add(server.Stop)
+	open := func(name string) (*queue.Queue, error) {
+		q, err := queue.Open(ctx, queue.Config{InProcess: server, Name: name, Logger: s.logger()})
+		if err == nil {
+			started.add(func() error { return closeQueue(q) })
+		}
+		return q, err
+	}
+	work, err := open("antipode worker")
+	if err != nil {
+		return nil, err
+	}
+	answers, err := cache.Open(cache.Config{Bytes: embeddedCache, Logger: s.logger()})
+	if err != nil {
+		return nil, err
+	}
+	limits := config.DefaultWorker().Budget
+	slots := worker.Slots(s.cfg.Slots)
+	w := &worker.Worker{
+		Name:    "embedded",
+		Puzzles: s.puzzles,
+		Solver:  solver.New(solver.Config{Searches: slots + 1, Memory: int64(s.cfg.Memory), TableMemory: int64(s.cfg.Tables.Memory)}),
+		Cache:   answers,
+		Mode:    worker.Searched,
+		Budget:  job.Budget{States: limits.States, Time: limits.Time},
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var slotsDone sync.WaitGroup
+	slotsDone.Go(func() {
+		work.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Puzzles: s.puzzles, Worker: w.Name, Bulk: slots, Express: 1})
+	})
+	started.add(func() error {
+		stop()
+		slotsDone.Wait()
+		return nil
+	})
+	return open("antipode submit")
+}
+
+// embeddedCache bounds the answers that submit's own worker keeps, in bytes.
+const embeddedCache = 64 << 20
+
+func closeQueue(q *queue.Queue) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	if err := q.Close(ctx); err != nil {
+		return fmt.Errorf("close NATS: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"antipode/internal/job"
+	"antipode/internal/puzzle"
+	"antipode/internal/queue"
+)
+
+// input is a job file.
+type input struct {
+	name   string // for people
+	file   *os.File
+	info   os.FileInfo
+	reader io.Reader
+	spec   job.Spec
+	puzzle *puzzle.Puzzle // nil for jsonl
+	read   atomic.Int64   // bytes so far
+}
+
+// Read reads from the file, or the pipe.
+func (in *input) Read(p []byte) (int, error) {
+	n, err := in.reader.Read(p)
+	in.read.Add(int64(n))
+	return n, err
+}
+
+// size is the file's size, -1 for a pipe.
+func (in *input) size() int64 {
+	if in.info.Mode().IsRegular() {
+		return in.info.Size()
+	}
+	return -1
+}
+
+// open opens all files, and finds out what they hold.
+func (s *submission) open(ctx context.Context, names []string) (inputs []*input, err error) {
+	defer func() {
+		if err != nil {
+			closeAll(inputs)
+		}
+	}()
+	outputs := map[string]string{}
+	for _, name := range names {
+		in := &input{name: name, file: s.stdin}
+		if name == "-" {
+			in.name = "stdin"
+		} else if in.file, err = os.Open(name); err != nil {
+			return inputs, err
+		}
+		inputs = append(inputs, in)
+		if in.info, err = in.file.Stat(); err != nil {
+			return inputs, err
+		}
+		if in.info.IsDir() {
+			return inputs, fmt.Errorf("%s is a folder; name its files", name)
+		}
+		if in.reader = io.Reader(in.file); !in.info.Mode().IsRegular() {
+			in.reader = newPatient(ctx, in.file)
+		}
+		if err := s.describe(in, name); err != nil {
+			return inputs, err
+		}
+		if s.opts.outDir != "" {
+			out := s.outName(in)
+			if other, twice := outputs[out]; twice {
+				return inputs, fmt.Errorf("the answers to %s and %s would both go to %s", other, name, out)
+			}
+			outputs[out] = name
+		}
+	}
+	return inputs, nil
+}
+
+func closeAll(inputs []*input) {
+	for _, in := range inputs {
+		in.file.Close()
+	}
+}
+
+// describe finds the puzzle and the format of a job file.
+func (s *submission) describe(in *input, name string) (err error) {
+	in.spec = job.Spec{
+		Owner:  s.cfg.Owner,
+		Job:    job.NewID(),
+		Want:   s.opts.want,
+		File:   printable(in.name),
+		Budget: job.Budget{States: s.cfg.Budget.States, Time: s.cfg.Budget.Time},
+	}
+	puzzleName := s.opts.puzzle
+	switch {
+	case filepath.Ext(name) == ".jsonl":
+		in.spec.Format.JSONL = true
+	case puzzleName != "":
+	case name == "-":
+		in.spec.Format.JSONL, err = in.startsWithBrace()
+		if err == nil && !in.spec.Format.JSONL {
+			err = fmt.Errorf("standard input has no name to tell its puzzle by; use --puzzle, with one of %s", strings.Join(s.puzzles.Names(), ", "))
+		}
+	default:
+		puzzleName, _, _ = strings.Cut(filepath.Base(name), "-")
+		puzzleName, _, _ = strings.Cut(puzzleName, ".")
+		if _, unknown := s.puzzles.Get(puzzleName); unknown != nil {
+			err = fmt.Errorf("%s: its name does not start with the name of a puzzle; use --puzzle, with one of %s", name, strings.Join(s.puzzles.Names(), ", "))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	in.spec.JSON = s.opts.output == "jsonl" || s.opts.output == "" && in.spec.Format.JSONL
+	if !in.spec.Format.JSONL {
+		in.spec.Puzzle = puzzleName
+		in.puzzle, err = s.puzzles.Get(puzzleName)
+	}
+	return err
+}
+
+// startsWithBrace tells whether a nameless input is JSON.
+func (in *input) startsWithBrace() (bool, error) {
+	var head []byte
+	for {
+		buf := make([]byte, 4096)
+		n, err := in.reader.Read(buf)
+		head = append(head, buf[:n]...)
+		text := bytes.TrimSpace(head)
+		if len(text) > 0 || err != nil && err != job.ErrQuiet {
+			in.reader = io.MultiReader(bytes.NewReader(head), in.reader)
+			if err == io.EOF || errors.Is(err, job.ErrQuiet) {
+				err = nil
+			}
+			return len(text) > 0 && text[0] == '{', err
+		}
+	}
+}
+
+// maxName bounds the name of a file in messages, in bytes.
+const maxName = 512
+
+// printable makes a file's name fit for a line of text.
+func printable(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "?"))
+	if len(name) > maxName {
+		name = "…" + strings.ToValidUTF8(name[len(name)-maxName:], "")
+	}
+	return name
+}
+
+// entry describes a job for whoever looks at it later.
+func (in *input) entry() (*queue.Entry, error) {
+	e := &queue.Entry{
+		File: in.spec.File, Size: in.size(), Time: in.info.ModTime().UTC(),
+		Puzzle: in.spec.Puzzle, Chunk: job.MaxChunk, Started: time.Now().UTC(),
+	}
+	if e.Size < 0 {
+		return e, nil
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.NewSectionReader(in.file, 0, e.Size)); err != nil {
+		return nil, &inputError{err}
+	}
+	e.Hash = hex.EncodeToString(hash.Sum(nil))
+	return e, nil
+}

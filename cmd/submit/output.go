@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"antipode/internal/job"
+)
+
+// create opens the place for a job's answers. Whole results are written, so
+// that an interrupt leaves whole answers.
+func (s *submission) create(in *input) (io.WriteCloser, error) {
+	name := s.opts.out
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	switch {
+	case s.opts.outDir != "":
+		if err := os.MkdirAll(s.opts.outDir, 0o777); err != nil {
+			return nil, err
+		}
+		name = s.outName(in)
+	case name == "":
+		return nopCloser{s.stdout}, nil
+	case s.opened: // the answers of several files follow one another
+		flags = os.O_WRONLY | os.O_APPEND
+	}
+	if there, err := os.Stat(name); err == nil && os.SameFile(there, in.info) {
+		return nil, &exitError{exitUsage, fmt.Errorf("%s is the job file itself", name)}
+	}
+	f, err := os.OpenFile(name, flags, 0o666)
+	s.opened = err == nil
+	return f, err
+}
+
+// outName is the place for the answers to a file with --out-dir.
+func (s *submission) outName(in *input) string {
+	base := filepath.Base(in.name)
+	return filepath.Join(s.opts.outDir, strings.TrimSuffix(base, filepath.Ext(base))+".out")
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// progress is a bar on the terminal, or nothing.
+type progress struct {
+	bar    *progressbar.ProgressBar // nil where there is none
+	in     *input
+	cutter *job.Cutter
+	done   int
+}
+
+// newProgress shows a bar, where standard error is a terminal and the answers
+// do not run over the same one.
+func (s *submission) newProgress(in *input, cutter *job.Cutter) *progress {
+	p := &progress{in: in, cutter: cutter}
+	onTerminal := s.opts.out == "" && s.opts.outDir == "" && term.IsTerminal(int(s.stdout.Fd()))
+	if !term.IsTerminal(int(s.stderr.Fd())) || onTerminal {
+		return p
+	}
+	p.bar = progressbar.NewOptions64(-1,
+		progressbar.OptionSetWriter(s.stderr),
+		progressbar.OptionSetDescription(in.name),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString("records"),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionFullWidth(),
+	)
+	return p
+}
+
+// add counts records that are written.
+func (p *progress) add(records int) {
+	p.done += records
+	if p.bar == nil {
+		return
+	}
+	if n := p.expected(); n > 0 {
+		p.bar.ChangeMax64(n)
+	}
+	p.bar.Add(records)
+}
+
+// expected is how many records the file has: as it says, or in proportion to
+// the bytes that were read; 0 where that cannot be told.
+func (p *progress) expected() int64 {
+	if n, ok := p.cutter.Announced(); ok {
+		return int64(max(n, p.done))
+	}
+	read, size := p.in.read.Load(), p.in.size()
+	if read == 0 || size < 0 {
+		return 0
+	}
+	return max(int64(float64(p.cutter.Records())*float64(size)/float64(read)), int64(p.done))
+}
+
+// finish takes the bar away.
+func (p *progress) finish() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}

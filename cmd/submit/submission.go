@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"antipode/internal/config"
+	"antipode/internal/job"
+	"antipode/internal/puzzle"
+	"antipode/internal/queue"
+)
+
+// options are the flags that belong to one call.
+type options struct {
+	puzzle, want, output string
+	out, outDir          string
+}
+
+// submission is one call of submit: job files, one after another.
+type submission struct {
+	cfg     config.Submit
+	opts    options
+	puzzles *puzzle.Set
+
+	stdin, stdout, stderr *os.File
+
+	opened  bool // --out was written to
+	total   job.Counts
+	flawed  bool // something that is not a record's answer asks for exit status 1
+	seconds float64
+}
+
+func (s *submission) run(ctx context.Context, names []string) error {
+	if err := s.check(names); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	inputs, err := s.open(ctx, names)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	defer closeAll(inputs)
+	q, end, err := s.connect(ctx)
+	if err != nil {
+		return s.exit(err)
+	}
+	began := time.Now()
+	for _, in := range inputs {
+		if err = s.job(ctx, q, in); err != nil {
+			break
+		}
+	}
+	s.seconds = time.Since(began).Seconds()
+	err = errors.Join(err, end())
+	if exit := s.exit(err); exit != nil {
+		return exit
+	}
+	s.summary()
+	if s.flawed || s.total.ByStatus[job.Invalid]+s.total.ByStatus[job.Exceeded]+s.total.ByStatus[job.Failed] > 0 {
+		return &exitError{exitAnswers, nil}
+	}
+	return nil
+}
+
+// check refuses what cannot be meant.
+func (s *submission) check(names []string) error {
+	if len(names) == 0 {
+		return errors.New("no job file; name one or more, '-' for standard input")
+	}
+	if n := slices.Index(names, "-"); n >= 0 && slices.Contains(names[n+1:], "-") {
+		return errors.New("standard input is named twice")
+	}
+	if s.opts.want != "" {
+		if _, err := puzzle.ParseWant(s.opts.want); err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+	}
+	switch s.opts.output {
+	case "", "text", "jsonl":
+	default:
+		return fmt.Errorf("--output: %q; text or jsonl are possible", s.opts.output)
+	}
+	if s.opts.puzzle != "" {
+		if _, err := s.puzzles.Get(s.opts.puzzle); err != nil {
+			return fmt.Errorf("--puzzle: %w", err)
+		}
+	}
+	return nil
+}
+
+// exit gives an error the exit status that it asks for, and says what is lost.
+func (s *submission) exit(err error) error {
+	var sig signalError
+	var exit *exitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit):
+		return exit
+	case errors.As(err, &sig):
+		s.summary()
+		return &exitError{exitInterrupt + int(sig.Signal), errors.New("interrupted: the answers so far are whole, the rest of the job is cancelled")}
+	case errors.Is(err, syscall.EPIPE):
+		return &exitError{exitPipe, nil}
+	}
+	return &exitError{exitDelivery, err}
+}
+
+// job runs one job file and writes its answers.
+func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
+	out, err := s.create(in)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cutter := job.NewCutter(in, in.spec, in.puzzle)
+	bar := s.newProgress(in, cutter)
+	defer bar.finish()
+	r := queue.Run{
+		Spec:   in.spec,
+		Window: queue.Window{Chunks: s.cfg.Window.Chunks, Bytes: int64(s.cfg.Window.Bytes)},
+		Next:   func() (*job.Chunk, *job.Result, error) { return s.next(cutter) },
+		Write: func(_ *job.Chunk, res *job.Result) error {
+			if _, err := out.Write(res.Payload); err != nil {
+				return fmt.Errorf("write answers: %w", err)
+			}
+			s.total.Sum(res.Counts)
+			bar.add(res.Records)
+			return nil
+		},
+		Waiting: func(reason string) { s.note("%s: %s", in.name, reason) },
+	}
+	if s.cfg.NATS.URL != "" {
+		if r.Entry, err = in.entry(); err != nil {
+			return err
+		}
+	}
+	err = q.Run(ctx, r)
+	switch {
+	case errors.Is(err, job.ErrEmpty):
+		s.note("%s: an empty file: it holds no records", in.name)
+		s.flawed = true
+		err = nil
+	case err != nil:
+		s.cancel(q, in)
+		var input *inputError
+		if errors.As(err, &input) {
+			return &exitError{exitAnswers, err}
+		}
+		return err
+	}
+	if n, ok := cutter.Announced(); ok && n != cutter.Records() {
+		s.note("%s: announces %d records and holds %d; these are answered", in.name, n, cutter.Records())
+		s.flawed = true
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	return err
+}
+
+// next cuts the next chunk. One that does not travel is answered here.
+func (s *submission) next(cutter *job.Cutter) (*job.Chunk, *job.Result, error) {
+	c, err := cutter.Next()
+	switch {
+	case err == io.EOF || errors.Is(err, job.ErrEmpty):
+		return nil, nil, err
+	case err != nil:
+		return nil, nil, &inputError{err}
+	case c.TooLong != "":
+		return c, job.All(c, s.puzzles, job.Answer{Status: job.Invalid, Reason: c.TooLong}), nil
+	}
+	return c, nil, nil
+}
+
+// inputError says that a job file cannot be read on.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+// cancelTime bounds the farewell of an interrupted job.
+const cancelTime = 2 * time.Second
+
+// cancel tells the workers that no one waits for a job any more.
+func (s *submission) cancel(q *queue.Queue, in *input) {
+	if s.cfg.NATS.URL == "" {
+		return // they end with this process
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cancelTime)
+	defer cancel()
+	if err := q.Cancel(ctx, in.spec.Owner, in.spec.Job); err != nil {
+		s.note("%v", err)
+	}
+}
+
+// note says something to people.
+func (s *submission) note(format string, args ...any) {
+	fmt.Fprintf(s.stderr, "submit: "+format+"\n", args...)
+}
+
+// summary says on one line what became of the records.
+func (s *submission) summary() {
+	n := s.total
+	line := fmt.Sprintf("%d records: %d solved, %d unreachable, %d invalid, %d exceeded, %d failed; %d from cache; %.2f s, %.0f records/s",
+		n.Records, n.ByStatus[job.Solved], n.ByStatus[job.Unreachable], n.ByStatus[job.Invalid], n.ByStatus[job.Exceeded], n.ByStatus[job.Failed],
+		n.Cached, s.seconds, float64(n.Records)/max(s.seconds, 1e-3))
+	if s.cfg.NATS.URL == "" {
+		line += ", embedded"
+	}
+	s.note("%s", line)
+}
+
+// logger writes what the packages below have to say.
+func (s *submission) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}

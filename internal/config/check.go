@@ -1,0 +1,68 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds on settings. They refuse slips of the hand (a missing unit, a zero too
+// many), not bold choices.
+const (
+	MaxSlots  = 1024  // bulk slots of a worker
+	MaxWindow = 65536 // chunks published and not yet written
+
+	minSearchMemory Size = 16 << 20 // below it hardly any search ends
+	minWindowBytes  Size = 1 << 20  // the largest message of a NATS server
+	maxMemory       Size = 1 << 44  // 16 TiB
+
+	maxStates = int64(1) << 40 // more than maxMemory holds
+
+	day  = 24 * time.Hour
+	year = 365 * day
+)
+
+// problem is a value that cannot be used, and what could be.
+type problem struct {
+	key  string
+	want string // a noun phrase: what is accepted
+}
+
+// problems are all that is wrong, in the order of the settings.
+type problems []problem
+
+func (p *problems) add(key, want string) {
+	*p = append(*p, problem{key: key, want: want})
+}
+
+// within wants min <= v <= max.
+func within[T cmp.Ordered](p *problems, key string, v, min, max T) {
+	if v < min || v > max {
+		p.add(key, fmt.Sprintf("%v to %v", min, max))
+	}
+}
+
+func (p *problems) oneOf(key, v string, words ...string) {
+	if !slices.Contains(words, v) {
+		p.add(key, "one of "+strings.Join(words, ", "))
+	}
+}
+
+func (p *problems) filled(key, v string) {
+	if v == "" {
+		p.add(key, "a value; leave it out for the default")
+	}
+}
+
+// address wants host:port, or nothing.
+func (p *problems) address(key, v string) {
+	if v == "" {
+		return
+	}
+	if host, port, err := net.SplitHostPort(v); err != nil || host == "" || port == "" {
+		p.add(key, "host:port, or nothing for none")
+	}
+}
