@@ -32,7 +32,7 @@ check() {
     puzzle=(--puzzle "${name%%-*}")
     [[ $file != *.jsonl ]] || puzzle=() # its records name their puzzles
     submit "${puzzle[@]}" "$file" </dev/null
-    diff "examples/expected/$name.out" "$answer"
+    diff "testdata/examples/$name.out" "$answer"
   done
 }
 

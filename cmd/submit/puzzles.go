@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -112,13 +113,14 @@ func record(p *puzzle.Puzzle) string {
 		parts = append(parts, names[part])
 	}
 	s := strings.Join(parts, "; then ")
-	from, to, repeat := p.Values()
-	s += fmt.Sprintf("\nvalues %d to %d", from, to)
-	if repeat {
-		s += ", which may repeat"
-	}
-	if p.HasBlank() {
-		s += "; the blank is 0, x, X, _ or ."
+	if from, to, repeat := p.Values(); !slices.Contains(p.Parts(), "places") {
+		s += fmt.Sprintf("\nvalues %d to %d", from, to)
+		if repeat {
+			s += ", which may repeat"
+		}
+		if p.HasBlank() {
+			s += "; the blank is 0, x, X, _ or ."
+		}
 	}
 	if p.Count {
 		s += "\na file starts with the number of its records"

@@ -57,7 +57,9 @@ func (s *submission) run(ctx context.Context, names []string) error {
 		}
 	}
 	s.seconds = time.Since(began).Seconds()
-	err = errors.Join(err, end())
+	if closing := end(); closing != nil {
+		s.note("%v", closing) // what was answered is written
+	}
 	if exit := s.exit(err); exit != nil {
 		return exit
 	}
@@ -125,7 +127,7 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 	r := queue.Run{
 		Spec:   in.spec,
 		Window: queue.Window{Chunks: s.cfg.Window.Chunks, Bytes: int64(s.cfg.Window.Bytes)},
-		Next:   func() (*job.Chunk, *job.Result, error) { return s.next(cutter) },
+		Next:   func(ctx context.Context) (*job.Chunk, *job.Result, error) { return s.next(ctx, cutter) },
 		Write: func(_ *job.Chunk, res *job.Result) error {
 			if _, err := out.Write(res.Payload); err != nil {
 				return fmt.Errorf("write answers: %w", err)
@@ -166,10 +168,10 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 }
 
 // next cuts the next chunk. One that does not travel is answered here.
-func (s *submission) next(cutter *job.Cutter) (*job.Chunk, *job.Result, error) {
-	c, err := cutter.Next()
+func (s *submission) next(ctx context.Context, cutter *job.Cutter) (*job.Chunk, *job.Result, error) {
+	c, err := cutter.Next(ctx)
 	switch {
-	case err == io.EOF || errors.Is(err, job.ErrEmpty):
+	case err == io.EOF || errors.Is(err, job.ErrEmpty) || ctx.Err() != nil:
 		return nil, nil, err
 	case err != nil:
 		return nil, nil, &inputError{err}

@@ -72,7 +72,7 @@ func LoadSubmit(flags *pflag.FlagSet, bind Flags, file string) (Submit, error) {
 
 func (s Submit) check() problems {
 	var p problems
-	within(&p, "nats.wait", s.NATS.Wait, 0, day)
+	within(&p, "nats.wait", s.NATS.Wait, time.Second, day)
 	if !isToken(s.Owner) {
 		p.add("owner", "1 to 64 letters, digits, - and _")
 	}

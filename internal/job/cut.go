@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,9 +60,13 @@ func (c *Cutter) Announced() (n int, ok bool) {
 }
 
 // Next returns the next chunk, io.EOF after the last, ErrEmpty where there is
-// none at all, or the reader's error.
-func (c *Cutter) Next() (*Chunk, error) {
+// none at all, or the reader's error. It ends with ctx at the next pause of the
+// reader.
+func (c *Cutter) Next(ctx context.Context) (*Chunk, error) {
 	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if !c.started {
 			if err := c.start(); err != nil {
 				return nil, err

@@ -7,13 +7,12 @@ package plain
 
 import "slices"
 
-// Puzzle is a set of cells with moves in order. Successors and predecessors are
-// in order of moves.
+// Puzzle is a set of cells with moves in order.
 type Puzzle struct {
 	Cells int
 	Names []string
 	next  func(board []uint8, move int) []uint8 // nil where the move is not possible
-	prev  func(board []uint8, move int) []uint8
+	prev  func(board []uint8, move int) [][]uint8
 }
 
 // Permutations is the puzzle whose move m gives cell i what stood on cell
@@ -28,12 +27,12 @@ func Permutations(cells int, names []string, from [][]int) *Puzzle {
 			}
 			return b
 		},
-		prev: func(board []uint8, m int) []uint8 {
+		prev: func(board []uint8, m int) [][]uint8 {
 			b := make([]uint8, cells)
 			for i, f := range from[m] {
 				b[f] = board[i]
 			}
-			return b
+			return [][]uint8{b}
 		},
 	}
 }
@@ -65,16 +64,16 @@ func Blank(cells int, names []string, way func(from, move int) int) *Puzzle {
 			b[from], b[to] = board[to], 0
 			return b
 		},
-		prev: func(board []uint8, m int) []uint8 {
+		prev: func(board []uint8, m int) (boards [][]uint8) {
 			to := slices.Index(board, 0)
 			for from := range cells {
 				if way(from, m) == to {
 					b := slices.Clone(board)
 					b[to], b[from] = board[from], 0
-					return b
+					boards = append(boards, b)
 				}
 			}
-			return nil
+			return boards
 		},
 	}
 }
@@ -132,9 +131,8 @@ func Rotegame() *Puzzle {
 // Next returns the board after a move, nil where it is not possible.
 func (p *Puzzle) Next(board []uint8, move int) []uint8 { return p.next(board, move) }
 
-// Previous returns the board from which a move leads to this one, nil where
-// there is none.
-func (p *Puzzle) Previous(board []uint8, move int) []uint8 { return p.prev(board, move) }
+// Previous returns the boards from which a move leads to this one.
+func (p *Puzzle) Previous(board []uint8, move int) [][]uint8 { return p.prev(board, move) }
 
 // Words returns the names of moves.
 func (p *Puzzle) Words(moves []int) []string {
@@ -201,13 +199,11 @@ func (p *Puzzle) Distances(goal []uint8, depth int) *Field {
 		var further [][]uint8
 		for _, b := range layer {
 			for m := range p.Names {
-				n := p.prev(b, m)
-				if n == nil {
-					continue
-				}
-				if _, again := f.at[string(n)]; !again {
-					f.at[string(n)] = d
-					further = append(further, n)
+				for _, n := range p.prev(b, m) {
+					if _, again := f.at[string(n)]; !again {
+						f.at[string(n)] = d
+						further = append(further, n)
+					}
 				}
 			}
 		}

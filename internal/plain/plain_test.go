@@ -24,19 +24,23 @@ func deepen(p *Puzzle, board, goal []uint8, n int) (moves []int, ok bool) {
 func TestAgainstAllSequences(t *testing.T) {
 	puzzles := map[string]struct {
 		*Puzzle
-		goal  []uint8
-		moves int // to the farthest board
+		goal   []uint8
+		moves  int // to the farthest board that is tried
+		boards int // from which the goal can be reached
 	}{
-		"2x2 slide":         {Slide(2, 2), []uint8{1, 2, 3, 0}, 6},
-		"3x2 slide, near":   {Slide(3, 2), []uint8{0, 1, 2, 3, 4, 5}, 9},
-		"theta graph, near": {Graph(5, [][2]int{{1, 2}, {2, 3}, {3, 4}, {4, 1}, {1, 5}, {5, 3}, {3, 5}, {2, 2}}), []uint8{1, 2, 3, 4, 0}, 8},
-		"2x2 swaps":         {Swaps(4, []string{"1-2", "3-4", "1-3", "2-4"}, [][2]int{{1, 2}, {3, 4}, {1, 3}, {2, 4}}), []uint8{1, 2, 3, 4}, 4},
-		"cycle one way":     {Permutations(4, []string{"turn", "swap"}, [][]int{{3, 0, 1, 2}, {1, 0, 2, 3}}), []uint8{1, 2, 3, 4}, 6},
-		"values repeat":     {Permutations(5, []string{"turn", "swap"}, [][]int{{4, 0, 1, 2, 3}, {1, 0, 2, 3, 4}}), []uint8{1, 1, 2, 2, 2}, 6},
+		"2x2 slide":         {Slide(2, 2), []uint8{1, 2, 3, 0}, 6, 12},
+		"3x2 slide, near":   {Slide(3, 2), []uint8{0, 1, 2, 3, 4, 5}, 9, 360},
+		"theta graph, near": {Graph(5, [][2]int{{1, 2}, {2, 3}, {3, 4}, {4, 1}, {1, 5}, {5, 3}, {3, 5}, {2, 2}}), []uint8{1, 2, 3, 4, 0}, 8, 60},
+		"2x2 swaps":         {Swaps(4, []string{"1-2", "3-4", "1-3", "2-4"}, [][2]int{{1, 2}, {3, 4}, {1, 3}, {2, 4}}), []uint8{1, 2, 3, 4}, 4, 24},
+		"cycle one way":     {Permutations(4, []string{"turn", "swap"}, [][]int{{3, 0, 1, 2}, {1, 0, 2, 3}}), []uint8{1, 2, 3, 4}, 6, 24},
+		"values repeat":     {Permutations(5, []string{"turn", "swap"}, [][]int{{4, 0, 1, 2, 3}, {1, 0, 2, 3, 4}}), []uint8{1, 1, 2, 2, 2}, 6, 10},
 	}
 	for name, c := range puzzles {
 		t.Run(name, func(t *testing.T) {
 			all, near := c.Distances(c.goal, All), c.Distances(c.goal, 2)
+			if len(all.at) != c.boards {
+				t.Errorf("%d boards, want %d", len(all.at), c.boards)
+			}
 			for key, d := range all.at {
 				board := []uint8(key)
 				if d > c.moves {

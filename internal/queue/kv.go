@@ -50,10 +50,15 @@ func (q *Queue) Cancel(ctx context.Context, owner, id string) error {
 // errCancelled is the cause of a chunk's context when its job was cancelled.
 var errCancelled = errors.New("the job was cancelled")
 
+// maxCancelled bounds how many cancelled jobs a worker remembers. A chunk of one
+// that it forgot is answered for nothing.
+const maxCancelled = 1 << 14
+
 // cancellations knows the cancelled jobs, and ends the work on their chunks.
 type cancellations struct {
 	mu   sync.Mutex
-	jobs map[string]struct{}                               // by OWNER.JOB, guarded by mu; bounded by the bucket
+	jobs map[string]struct{}                               // by OWNER.JOB, guarded by mu
+	old  map[string]struct{}                               // those before jobs was full, guarded by mu
 	held map[string]map[*job.Chunk]context.CancelCauseFunc // chunks being answered, guarded by mu
 }
 
@@ -65,11 +70,11 @@ func (s *server) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.log.Warn("cancelled jobs are not followed; trying again", "error", err)
-		pause(ctx, maxReconnect)
-		if err := s.ensure(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("topology", "error", err)
+		if s.nc.IsConnected() {
+			s.log.Warn("cancelled jobs are not followed; trying again", "error", err)
 		}
+		pause(ctx, maxReconnect)
+		s.mend(ctx)
 	}
 }
 
@@ -99,7 +104,11 @@ func (c *cancellations) mark(name string, cancelled bool) {
 	defer c.mu.Unlock()
 	if !cancelled {
 		delete(c.jobs, name)
+		delete(c.old, name)
 		return
+	}
+	if len(c.jobs) == maxCancelled/2 {
+		c.jobs, c.old = map[string]struct{}{}, c.jobs
 	}
 	c.jobs[name] = struct{}{}
 	for _, cancel := range c.held[name] {
@@ -114,7 +123,8 @@ func (c *cancellations) hold(ctx context.Context, chunk *job.Chunk) (context.Con
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.jobs[name]; ok {
+	_, now := c.jobs[name]
+	if _, before := c.old[name]; now || before {
 		cancel(errCancelled)
 	}
 	if c.held[name] == nil {

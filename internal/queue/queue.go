@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,7 +42,8 @@ type Queue struct {
 	js       jetstream.JetStream
 	kv       jetstream.KeyValue
 	embedded bool
-	closed   chan struct{} // closed with the connection
+	closed   chan struct{}         // closed with the connection
+	away     atomic.Pointer[error] // why the last attempt to connect failed
 }
 
 const (
@@ -66,6 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) { q.log.Info("NATS is back", "server", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { q.away.Store(&err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.log.Warn("NATS reports", "error", err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(q.closed) }),
 	}
@@ -92,29 +95,30 @@ func (q *Queue) start(ctx context.Context, server string) error {
 		return fmt.Errorf("use JetStream: %w", err)
 	}
 	q.js = js
-	for said := false; ; said = true {
+	for said := false; ; {
 		if q.nc.IsConnected() {
-			err = q.ensure(ctx)
+			q.kv, err = q.ensure(ctx)
 			var wrong *mismatchError
 			if err == nil || errors.As(err, &wrong) {
 				return err
 			}
-		} else {
-			err = q.nc.LastError()
+		} else if err = errAway; q.away.Load() != nil {
+			err = *q.away.Load()
 		}
-		if !said {
+		if !said && err != errAway {
 			q.log.Warn("waiting for NATS", "server", server, "error", err)
+			said = true
 		}
 		select {
 		case <-ctx.Done():
-			if err == nil {
-				err = context.Cause(ctx)
-			}
 			return fmt.Errorf("NATS at %s: %w", server, err)
 		case <-time.After(reconnectDelay(1)):
 		}
 	}
 }
+
+// errAway says that no attempt to connect has ended yet.
+var errAway = errors.New("not connected")
 
 // reconnectDelay is short at first, jittered, and bounded.
 func reconnectDelay(attempts int) time.Duration {

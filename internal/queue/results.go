@@ -64,7 +64,7 @@ func (x *run) audit(ctx context.Context) error {
 	if !x.q.nc.IsConnected() {
 		return nil // what is sent now would only wait
 	}
-	if err := x.q.ensure(ctx); err != nil {
+	if _, err := x.q.ensure(ctx); err != nil {
 		return x.passing(ctx, err)
 	}
 	queued, err := x.numbers(ctx, jobsStream, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*", 6)

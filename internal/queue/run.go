@@ -40,9 +40,9 @@ type Run struct {
 	Entry  *Entry // nil where no one else can see it
 	Window Window
 	// Next returns the job's chunks one after another, and io.EOF after the last.
-	// It is called by one goroutine at a time, not the caller's. A chunk that
-	// does not travel comes with its result.
-	Next func() (*job.Chunk, *job.Result, error)
+	// It is called by one goroutine, not the caller's, and ends soon after ctx. A
+	// chunk that does not travel comes with its result.
+	Next func(ctx context.Context) (*job.Chunk, *job.Result, error)
 	// Write is called with every chunk's result, in order, by the caller's
 	// goroutine.
 	Write func(c *job.Chunk, r *job.Result) error
@@ -116,9 +116,7 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	if err != nil {
 		return fmt.Errorf("use JetStream: %w", err)
 	}
-	if err := x.register(ctx); err != nil {
-		return err
-	}
+	x.register(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	var cutter sync.WaitGroup
 	cuts := make(chan cut)
@@ -134,26 +132,25 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	return err
 }
 
-// register puts the job into the bucket.
-func (x *run) register(ctx context.Context) error {
+// register puts the job into the bucket. It is answered without that, too.
+func (x *run) register(ctx context.Context) {
 	if x.Entry == nil {
-		return nil
+		return
 	}
 	value, err := json.Marshal(x.Entry)
+	if err == nil {
+		_, err = x.q.kv.Put(ctx, jobKey(x.Spec.Owner, x.Spec.Job), value)
+	}
 	if err != nil {
-		return err
+		x.q.log.Warn("job not registered", "job", x.Spec.Job, "error", err)
 	}
-	if _, err := x.q.kv.Put(ctx, jobKey(x.Spec.Owner, x.Spec.Job), value); err != nil {
-		return fmt.Errorf("register job %s: %w", x.Spec.Job, err)
-	}
-	return nil
 }
 
 // cutAll hands over the chunks one by one.
 func (x *run) cutAll(ctx context.Context, cuts chan<- cut) {
 	for {
 		var c cut
-		c.chunk, c.result, c.err = x.Next()
+		c.chunk, c.result, c.err = x.Next(ctx)
 		select {
 		case cuts <- c:
 		case <-ctx.Done():

@@ -62,11 +62,21 @@ func (s *server) slot(take, hold context.Context, lane Lane) {
 		if take.Err() != nil {
 			return
 		}
-		s.log.Warn("no chunks; trying again", "lane", lane, "error", err)
-		pause(take, maxReconnect)
-		if err := s.ensure(take); err != nil && take.Err() == nil {
-			s.log.Warn("topology", "error", err)
+		if s.nc.IsConnected() { // else that was said
+			s.log.Warn("no chunks; trying again", "lane", lane, "error", err)
 		}
+		pause(take, maxReconnect)
+		s.mend(take)
+	}
+}
+
+// mend creates what a server that came back without its data lacks.
+func (s *server) mend(ctx context.Context) {
+	if !s.nc.IsConnected() {
+		return
+	}
+	if _, err := s.ensure(ctx); err != nil && ctx.Err() == nil {
+		s.log.Warn("the server's streams are not as they must be", "error", err)
 	}
 }
 

@@ -96,7 +96,8 @@ func (e *mismatchError) Error() string { return e.what }
 
 // ensure creates what is missing of the topology and checks what is there. It
 // changes nothing that exists: limits, replicas and the like are the operator's.
-func (q *Queue) ensure(ctx context.Context) error {
+// It returns the bucket.
+func (q *Queue) ensure(ctx context.Context) (jetstream.KeyValue, error) {
 	for _, want := range q.streams() {
 		stream, err := q.js.Stream(ctx, want.Name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -106,15 +107,15 @@ func (q *Queue) ensure(ctx context.Context) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("stream %s: %w", want.Name, err)
+			return nil, fmt.Errorf("stream %s: %w", want.Name, err)
 		}
 		if err := checkStream(stream.CachedInfo().Config, want); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, lane := range []Lane{Bulk, Express} {
 		if _, err := q.consumer(ctx, lane); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	kv, err := q.js.KeyValue(ctx, bucket)
@@ -128,10 +129,9 @@ func (q *Queue) ensure(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("bucket %s: %w", bucket, err)
+		return nil, fmt.Errorf("bucket %s: %w", bucket, err)
 	}
-	q.kv = kv
-	return nil
+	return kv, nil
 }
 
 // consumer returns the consumer of a lane, which it creates where it is missing.
