@@ -27,7 +27,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		{"tables.memory", "1000TiB", "0 to 16384GiB"},
 		{"budget.states", "0", "1 to"},
 		{"budget.time", "0s", "1ms to 24h0m0s"},
-		{"drain", "-1s", "1s to 24h0m0s"},
+		{"drain", "-1s", "0s to 24h0m0s"},
 		{"log.level", "loud", "one of debug, info, warn, error"},
 		{"log.format", "xml", "one of auto, text, json"},
 	}
@@ -50,7 +50,7 @@ func TestSubmitValuesThatAreRefused(t *testing.T) {
 		{"window.chunks", "0", "1 to 65536"},
 		{"window.bytes", "1kB", "1MiB to 16384GiB"},
 		{"budget.states", "-1", "0 to"},
-		{"budget.time", "-1s", "1s to 24h0m0s"},
+		{"budget.time", "-1s", "0s to 24h0m0s"},
 		{"slots", "1025", "0 to 1024"},
 		{"memory", "1MiB", "16MiB to"},
 		{"tables.memory", "much", "a size such as"},

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
 )
 
 // MaxDefinition is the largest definition that is read, in bytes.
@@ -34,8 +38,8 @@ type definition struct {
 }
 
 type blankDef struct {
-	Moves []string `yaml:"moves"` // of d l r u, in order
-	Edges edgesDef `yaml:"edges"`
+	Moves []string  `yaml:"moves"` // of d l r u, in order
+	Edges *edgesDef `yaml:"edges"` // instead
 }
 
 type edgesDef struct {
@@ -67,7 +71,8 @@ type answerDef struct {
 
 // UnmarshalYAML reads "record", or a list of pairs of vertices from 1.
 func (e *edgesDef) UnmarshalYAML(b []byte) error {
-	if strings.TrimSpace(string(b)) == "record" {
+	var word string
+	if yaml.Unmarshal(b, &word) == nil && word == "record" {
 		e.perRecord = true
 		return nil
 	}
@@ -97,9 +102,18 @@ func parse(name string, text []byte) (*Puzzle, error) {
 	if len(text) > MaxDefinition {
 		return nil, fmt.Errorf("definition of %d bytes; %d are possible", len(text), MaxDefinition)
 	}
-	var d definition
-	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&d); err != nil {
+	if err := refuse(text); err != nil {
 		return nil, err
+	}
+	var d definition
+	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	if err := decoder.Decode(&d); err == io.EOF {
+		return nil, errors.New("empty definition")
+	} else if err != nil {
+		return nil, err
+	}
+	if decoder.Decode(new(definition)) != io.EOF {
+		return nil, errors.New("more than one YAML document")
 	}
 	p := &Puzzle{
 		Name: name, About: d.About, Example: d.Example,
@@ -113,6 +127,33 @@ func parse(name string, text []byte) (*Puzzle, error) {
 		}
 	}
 	return p, nil
+}
+
+// maxNesting is how deep lists and maps of a definition may stand in each other.
+const maxNesting = 16
+
+// refuse looks for what no definition needs and a stranger's could hurt with: a
+// few hundred bytes of aliases to aliases stand for gigabytes, and the time to
+// parse grows with the square of the nesting.
+func refuse(text []byte) error {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxNesting {
+			return fmt.Errorf("more than %d open brackets", maxNesting)
+		}
+	}
+	for _, t := range lexer.Tokenize(string(text)) {
+		if t.Type == token.AliasType {
+			return fmt.Errorf("[%d:%d] aliases are not read", t.Position.Line, t.Position.Column)
+		}
+	}
+	return nil
 }
 
 func (p *Puzzle) setBoard(d *definition) error {
@@ -133,32 +174,57 @@ func (p *Puzzle) setMoves(d *definition) (err error) {
 	case (d.Blank == nil) == (d.Moves == nil):
 		return errors.New("give one kind of move: blank, or moves")
 	case d.Moves != nil:
-		moves := make([]Move, len(d.Moves))
-		for i, m := range d.Moves {
-			from, err := parseCycles(m.Cycles, p.cells)
-			if err != nil {
-				return fmt.Errorf("moves: %s: %w", m.Name, err)
-			}
-			moves[i] = Move{m.Name, from}
+		if p.space, err = newPermutations(p.cells, d.Moves); err != nil {
+			return fmt.Errorf("moves: %w", err)
 		}
-		p.space, err = NewPermutations(p.cells, moves)
-	case d.Blank.Edges.perRecord:
-		p.blank = true
-	case d.Blank.Moves != nil:
-		p.blank = true
-		p.space, err = newGrid(d.Width, d.Height, d.Blank.Moves)
-	default:
-		p.blank = true
-		p.space, err = NewGraph(p.cells, d.Blank.Edges.list)
+		return nil
+	case (d.Blank.Moves == nil) == (d.Blank.Edges == nil):
+		return errors.New("blank: give moves, or edges")
 	}
-	return err
+	p.blank = true
+	switch {
+	case d.Blank.Moves != nil:
+		if p.space, err = newGrid(d.Width, d.Height, d.Blank.Moves); err != nil {
+			return fmt.Errorf("blank.moves: %w", err)
+		}
+	case !d.Blank.Edges.perRecord:
+		if p.space, err = NewGraph(p.cells, d.Blank.Edges.list); err != nil {
+			return fmt.Errorf("blank.edges: %w", err)
+		}
+	}
+	return nil
+}
+
+// maxName is the longest name of a move, in bytes.
+const maxName = 32
+
+func newPermutations(cells int, defs []moveDef) (*Space, error) {
+	moves := make([]Move, len(defs))
+	seen := map[string]bool{}
+	for i, m := range defs {
+		switch {
+		case m.Name == "":
+			return nil, fmt.Errorf("move %d has no name", i+1)
+		case len(m.Name) > maxName || strings.ContainsFunc(m.Name, unicode.IsControl):
+			return nil, fmt.Errorf("%q is no name: %d bytes without control characters are possible", m.Name, maxName)
+		case seen[m.Name]:
+			return nil, fmt.Errorf("%s: two moves of that name", m.Name)
+		}
+		seen[m.Name] = true
+		from, err := parseCycles(m.Cycles, cells)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		moves[i] = Move{m.Name, from}
+	}
+	return NewPermutations(cells, moves)
 }
 
 // newGrid returns the space of a blank that walks a board of rows by the named
 // ways, of d l r u.
 func newGrid(width, height int, names []string) (*Space, error) {
 	if width == 0 {
-		return nil, errors.New("blank.moves: they need a board of width and height")
+		return nil, errors.New("they need a board of width and height")
 	}
 	ways := make([][]int, len(names))
 	for m, name := range names {
@@ -175,7 +241,7 @@ func newGrid(width, height int, names []string) (*Space, error) {
 			case "u":
 				y--
 			default:
-				return nil, fmt.Errorf("blank.moves: %q is none of d l r u", name)
+				return nil, fmt.Errorf("%q is none of d l r u", name)
 			}
 			if x < 0 || x >= width || y < 0 || y >= height {
 				ways[m][c] = -1
