@@ -81,7 +81,7 @@ func (s *submission) open(ctx context.Context, names []string) (inputs []*input,
 			outputs[out] = name
 		}
 	}
-	return inputs, nil
+	return inputs, s.spare(inputs)
 }
 
 func closeAll(inputs []*input) {

@@ -17,31 +17,47 @@ import (
 // create opens the place for a job's answers. Whole results are written, so
 // that an interrupt leaves whole answers.
 func (s *submission) create(in *input) (io.WriteCloser, error) {
-	name := s.opts.out
+	name := s.outName(in)
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	switch {
 	case s.opts.outDir != "":
 		if err := os.MkdirAll(s.opts.outDir, 0o777); err != nil {
 			return nil, err
 		}
-		name = s.outName(in)
 	case name == "":
 		return nopCloser{s.stdout}, nil
 	case s.opened: // the answers of several files follow one another
 		flags = os.O_WRONLY | os.O_APPEND
-	}
-	if there, err := os.Stat(name); err == nil && os.SameFile(there, in.info) {
-		return nil, &exitError{exitUsage, fmt.Errorf("%s is the job file itself", name)}
 	}
 	f, err := os.OpenFile(name, flags, 0o666)
 	s.opened = err == nil
 	return f, err
 }
 
-// outName is the place for the answers to a file with --out-dir.
+// outName is the file for the answers to a job file, "" for standard output.
 func (s *submission) outName(in *input) string {
+	if s.opts.outDir == "" {
+		return s.opts.out
+	}
 	base := filepath.Base(in.name)
 	return filepath.Join(s.opts.outDir, strings.TrimSuffix(base, filepath.Ext(base))+".out")
+}
+
+// spare refuses answers in the place of a job file, be it another's: opening
+// that place would empty it.
+func (s *submission) spare(inputs []*input) error {
+	for _, in := range inputs {
+		there, err := os.Stat(s.outName(in))
+		if err != nil {
+			continue
+		}
+		for _, other := range inputs {
+			if os.SameFile(there, other.info) {
+				return fmt.Errorf("the answers to %s would be written over the job file %s", in.name, other.name)
+			}
+		}
+	}
+	return nil
 }
 
 type nopCloser struct{ io.Writer }

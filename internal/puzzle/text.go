@@ -70,6 +70,13 @@ func (r *reader) fail(format string, args ...any) error {
 	return &RecordError{r.line, fmt.Sprintf(format, args...)}
 }
 
+// short reports that words are missing after the last, which is on the given
+// line.
+func (r *reader) short(line int, format string, args ...any) error {
+	r.line = line
+	return r.fail(format, args...)
+}
+
 // quote shows a word, the start of it where it is long.
 func quote(word []byte) string {
 	if len(word) > 32 {
@@ -82,9 +89,10 @@ func quote(word []byte) string {
 func (r *reader) board(b *Board, what string) error {
 	n := r.p.cells
 	for i := range n {
+		line := r.line
 		word, ok := r.next()
 		if !ok {
-			return r.fail("the %s has %d values; %s", what, i, r.p.wanted())
+			return r.short(line, "the %s has %d values; %s", what, i, r.p.wanted())
 		}
 		if i == 0 && r.p.isBoardWord(word) {
 			for c, char := range word {
@@ -129,9 +137,10 @@ func (r *reader) places(b *Board) error {
 	n := r.p.cells
 	var taken uint32
 	for piece := range n - 1 {
+		line := r.line
 		word, ok := r.next()
 		if !ok {
-			return r.fail("the vertices of %d pieces; want %d", piece, n-1)
+			return r.short(line, "the vertices of %d pieces; want %d", piece, n-1)
 		}
 		v, ok := wordNumber(word)
 		if !ok || v < 1 || v > n {
@@ -156,9 +165,10 @@ func (r *reader) edges() (*Space, error) {
 	edges := make([][2]uint8, m)
 	for i := range edges {
 		for k := range 2 {
+			line := r.line
 			word, ok := r.next()
 			if !ok {
-				return nil, r.fail("the record ends after %d of %d edges", i, m)
+				return nil, r.short(line, "the record ends after %d of %d edges", i, m)
 			}
 			v, ok := wordNumber(word)
 			if !ok || v < 1 || v > r.p.cells {

@@ -19,16 +19,21 @@ func jobKey(owner, id string) string    { return "job." + owner + "." + id }
 func cancelKey(owner, id string) string { return "cancel." + owner + "." + id }
 func triesKey(c *job.Chunk) string      { return "tries." + c.Job + "." + strconv.Itoa(c.Number) }
 
-// tries returns how often a chunk was begun before, as far as it was counted.
+// tries returns how often a chunk that was delivered before was begun: once,
+// unless it was counted otherwise.
 func (q *Queue) tries(ctx context.Context, c *job.Chunk) (int, error) {
 	entry, err := q.kv.Get(ctx, triesKey(c))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return 0, nil
+		return 1, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("tries of chunk %s: %w", c.Name(), err)
 	}
-	return number(string(entry.Value()), 0, 1<<20)
+	n, err := number(string(entry.Value()), 0, 1<<20)
+	if err != nil {
+		return 1, nil // not a count of ours: waiting would not mend it
+	}
+	return n, nil
 }
 
 // setTries counts how often a chunk was begun.

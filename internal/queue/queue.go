@@ -44,6 +44,7 @@ type Queue struct {
 	embedded bool
 	closed   chan struct{}         // closed with the connection
 	away     atomic.Pointer[error] // why the last attempt to connect failed
+	times    times
 }
 
 const (
@@ -51,10 +52,25 @@ const (
 	maxReconnect = 2 * time.Second // between two attempts
 )
 
+// times says how long a Queue waits for what.
+type times struct {
+	ackWait  time.Duration // a chunk is silent so long: it is given to another worker
+	progress time.Duration // between two reports of progress
+	quiet    time.Duration // nothing came for so long: Waiting is told
+	audit    time.Duration // nothing came for so long: the job is compared with what the server has
+}
+
+func usual() times {
+	return times{ackWait: 10 * time.Second, progress: 3 * time.Second, quiet: 5 * time.Second, audit: 30 * time.Second}
+}
+
 // Open connects to a server and ensures the topology. Until ctx ends it waits
 // for a server that is away, and says so once.
-func Open(ctx context.Context, cfg Config) (*Queue, error) {
-	q := &Queue{log: cfg.Logger, embedded: cfg.InProcess != nil, closed: make(chan struct{})}
+func Open(ctx context.Context, cfg Config) (*Queue, error) { return open(ctx, cfg, usual()) }
+
+// open is Open with other times, for tests.
+func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
+	q := &Queue{log: cfg.Logger, embedded: cfg.InProcess != nil, closed: make(chan struct{}), times: t}
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.MaxReconnects(-1),

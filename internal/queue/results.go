@@ -59,7 +59,8 @@ func (x *run) stopConsuming() {
 // audit compares the job with what the server has. A chunk that is neither
 // queued nor answered was lost, and is published again. Where RESULTS holds an
 // answer that did not come, or is not the stream it was, it is read again from
-// its start.
+// its start. An answer that does not come then either (part of it is missing, or
+// it is another chunk's) is as good as lost.
 func (x *run) audit(ctx context.Context) error {
 	if !x.q.nc.IsConnected() {
 		return nil // what is sent now would only wait
@@ -79,16 +80,19 @@ func (x *run) audit(ctx context.Context) error {
 	if err != nil {
 		return x.passing(ctx, err)
 	}
-	readAgain := !stream.CachedInfo().Created.Equal(x.results.CachedInfo().Created)
+	readAgain := x.consumer == nil || !stream.CachedInfo().Created.Equal(x.results.CachedInfo().Created)
 	lost := 0
 	for n, f := range x.chunks {
 		switch {
 		case f.result != nil || queued[n] || !f.again.IsZero():
-		case answered[n]:
-			readAgain = true
+		case answered[n] && !f.reread:
+			f.reread, readAgain = true, true
 		default:
 			lost++
-			x.publish(f)
+			f.reread = false
+			if err := x.publish(f); err != nil {
+				return err
+			}
 		}
 	}
 	if lost > 0 {
@@ -96,7 +100,9 @@ func (x *run) audit(ctx context.Context) error {
 	}
 	if readAgain {
 		x.stopConsuming()
-		return x.consume(ctx)
+		if err := x.consume(ctx); err != nil {
+			return x.passing(ctx, err)
+		}
 	}
 	return nil
 }

@@ -51,10 +51,6 @@ type Run struct {
 }
 
 const (
-	// quietTime is how long nothing comes before Waiting is told, auditTime before
-	// the job is compared with what the server has.
-	quietTime   = 5 * time.Second
-	auditTime   = 30 * time.Second
 	publishTime = 10 * time.Second
 	// resultsAhead is how many messages of results are on their way to the run.
 	resultsAhead = 32
@@ -87,6 +83,7 @@ type flying struct {
 	parts  []part      // while it is not
 	again  time.Time   // when to publish again; zero: not at all
 	tries  int
+	reread bool // RESULTS was read again for its sake
 }
 
 type refusal struct {
@@ -177,7 +174,9 @@ func (x *run) loop(ctx context.Context, cuts <-chan cut) error {
 			} else if c.err != nil {
 				return c.err
 			} else {
-				x.take(ctx, c)
+				if err := x.take(c); err != nil {
+					return err
+				}
 			}
 		case p := <-x.parts:
 			x.accept(p)
@@ -202,7 +201,7 @@ func (x *run) loop(ctx context.Context, cuts <-chan cut) error {
 }
 
 // take starts a chunk on its way.
-func (x *run) take(ctx context.Context, c cut) {
+func (x *run) take(c cut) error {
 	if x.published == 0 {
 		x.lane = Bulk
 		if c.chunk.Last {
@@ -214,23 +213,23 @@ func (x *run) take(ctx context.Context, c cut) {
 	f := &flying{chunk: c.chunk, result: c.result}
 	x.chunks[c.chunk.Number] = f
 	x.bytes += int64(len(c.chunk.Payload))
-	if f.result == nil {
-		x.publish(f)
+	if f.result != nil {
+		return nil
 	}
+	return x.publish(f)
 }
 
-// publish publishes a chunk; its failure comes by refused.
-func (x *run) publish(f *flying) {
+// publish publishes a chunk. What fails later comes by refused; the error ends
+// the job.
+func (x *run) publish(f *flying) error {
 	f.again = time.Time{}
 	f.tries++
-	if _, err := x.js.PublishMsgAsync(encodeChunk(x.lane, f.chunk)); err != nil {
-		f.again = time.Now().Add(backOff(f.tries))
+	_, err := x.js.PublishMsgAsync(encodeChunk(x.lane, f.chunk))
+	if err != nil {
+		return x.retry(refusal{f.chunk.Number, err})
 	}
+	return nil
 }
-
-// errCodeStoreFailed says that a stream refused a message: it holds one of the
-// subject already, or is full. Only the description tells which.
-const errCodeStoreFailed jetstream.ErrorCode = 10077
 
 func backOff(tries int) time.Duration {
 	return min(100*time.Millisecond<<min(tries, 6), 5*time.Second)
@@ -249,8 +248,9 @@ func (x *run) publishFailed(_ jetstream.JetStream, m *nats.Msg, err error) {
 }
 
 // retry looks at a publish that failed. That the chunk is already queued is as
-// good as success; otherwise it is not known what the server has, and the chunk
-// is published again.
+// good as success; only the description tells that from a full stream. A server
+// that cannot for now is tried again, as it is where it is not known what it has.
+// The error is for what will not change.
 func (x *run) retry(r refusal) error {
 	f := x.chunks[r.chunk]
 	if f == nil || f.result != nil {
@@ -261,8 +261,8 @@ func (x *run) retry(r refusal) error {
 		switch {
 		case strings.Contains(api.Description, "maximum messages per subject"):
 			return nil
-		case api.ErrorCode == errCodeStoreFailed:
-			x.tell("the server's job stream is full: " + api.Description)
+		case api.Code >= 500:
+			x.tell("the server takes no chunks: " + api.Description)
 		default:
 			return fmt.Errorf("publish chunk %s: %w", f.chunk.Name(), r.err)
 		}
@@ -342,7 +342,9 @@ func (x *run) purge(ctx context.Context, c *job.Chunk) {
 func (x *run) look(ctx context.Context, now time.Time) error {
 	for _, f := range x.chunks {
 		if f.result == nil && !f.again.IsZero() && now.After(f.again) {
-			x.publish(f)
+			if err := x.publish(f); err != nil {
+				return err
+			}
 		}
 	}
 	if len(x.chunks) == 0 {
@@ -350,19 +352,20 @@ func (x *run) look(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	quiet := now.Sub(x.heard)
-	if quiet > quietTime && !x.told {
-		x.told = true
-		x.tell(fmt.Sprintf("no answer for %s; the job waits for a worker, or its records are hard", quietTime))
+	if quiet > x.q.times.quiet {
+		x.tell(fmt.Sprintf("no answer for %s; the job waits for a worker, or its records are hard", x.q.times.quiet))
 	}
-	if quiet > auditTime {
+	if quiet > x.q.times.audit {
 		x.heard = now
 		return x.audit(ctx)
 	}
 	return nil
 }
 
+// tell calls Waiting, once in a time in which nothing comes.
 func (x *run) tell(reason string) {
-	if x.Waiting != nil {
+	if !x.told && x.Waiting != nil {
 		x.Waiting(reason)
 	}
+	x.told = true
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +18,8 @@ import (
 const (
 	maxTries     = 4  // begun so often, a chunk is given up
 	maxDelivered = 50 // delivered more often, too
+
+	maxReason = 512 // bytes of why a chunk was given up; it stands in each record's answer
 )
 
 // settle answers one delivered chunk and says so. Every chunk that can be named
@@ -29,8 +33,8 @@ const (
 //	its headers cannot be read               the same            ack
 //	the job is cancelled                     no                  ack
 //	its subject names no chunk               copy to DEAD        term
-//	passing fault: the result or the tries   no                  nak, with a delay
-//	  could not be stored
+//	passing fault: the result or the tries   no                  nak, with a delay; the try is
+//	  could not be stored                                        taken back
 //	stopping before it was answered          no                  nak at once; the try is taken back
 //
 // A failed result is stored only where there is none, so that it never replaces
@@ -44,7 +48,12 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	}
 	chunk, err := decodeChunk(msg)
 	if errors.Is(err, errNameless) {
-		s.bury(ctx, deadPrefix+"nameless.nameless."+job.NewID(), msg, delivered, err.Error())
+		buried := s.bury(ctx, deadPrefix+"nameless.nameless."+job.NewID(), msg, delivered, err.Error())
+		if buried != nil && delivered <= maxDelivered {
+			s.log.Warn("message put off", "error", buried)
+			s.putOff(msg, delivered)
+			return
+		}
 		s.say(msg.TermWithReason(err.Error()), "term", "subject", clip(msg.Subject()))
 		return
 	}
@@ -55,12 +64,11 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	}
 	begun := 0
 	if delivered > 1 {
-		if begun, err = s.tries(ctx, chunk); err != nil {
+		if begun, err = s.tries(ctx, chunk); err != nil && delivered <= maxDelivered {
 			log.Warn("chunk put off", "error", err)
 			s.putOff(msg, delivered)
 			return
 		}
-		begun = max(begun, 1)
 	}
 	if begun >= maxTries || delivered > maxDelivered {
 		reason := fmt.Sprintf("given up: begun %d times, delivered %d times, and never finished", begun, delivered)
@@ -86,15 +94,17 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	defer cancel()
 	switch {
 	case err == nil:
-		if s.finish(ctx, msg, chunk, s.publish(ctx, chunk, res, false)) && remember != nil {
+		stored := s.publish(ctx, chunk, res, false)
+		if stored != nil {
+			s.takeBack(ctx, chunk, begun)
+		}
+		if s.finish(ctx, msg, chunk, stored) && remember != nil {
 			remember()
 		}
 	case errors.Is(cause, errCancelled):
 		s.say(msg.Ack(), "ack", "job", chunk.Job)
 	case hold.Err() != nil:
-		if delivered > 1 {
-			s.say(s.setTries(ctx, chunk, begun), "take a try back", "job", chunk.Job)
-		}
+		s.takeBack(ctx, chunk, begun)
 		s.say(msg.Nak(), "nak", "job", chunk.Job)
 	default:
 		log.Error("chunk not answered", "error", err)
@@ -125,6 +135,11 @@ func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, er
 	return true
 }
 
+// takeBack uncounts a try that did not end by the chunk's fault.
+func (s *server) takeBack(ctx context.Context, c *job.Chunk, begun int) {
+	s.say(s.setTries(ctx, c, begun), "a try is taken back", "job", c.Job)
+}
+
 // putOff gives a chunk back for later: the longer, the more often it came.
 func (s *server) putOff(msg jetstream.Msg, delivered int) {
 	s.say(msg.NakWithDelay(min(time.Second<<min(delivered, 6), time.Minute)), "nak", "subject", msg.Subject())
@@ -143,7 +158,7 @@ func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*
 	done, told := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(told)
-		tick := time.NewTicker(progressEvery)
+		tick := time.NewTicker(s.times.progress)
 		defer tick.Stop()
 		for seen := int64(0); ; {
 			select {
@@ -166,6 +181,7 @@ func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*
 // giveUp stores a failed result for each record of a chunk, unless there is a
 // result, and a copy of the chunk in DEAD.
 func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int, reason string) error {
+	reason = strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "?")
 	if err := s.bury(ctx, deadSubject(c), msg, delivered, reason); err != nil {
 		return err
 	}
@@ -190,7 +206,13 @@ func (s *server) bury(ctx context.Context, subject string, msg jetstream.Msg, de
 	m.Header.Set(hDeadTime, time.Now().UTC().Format(time.RFC3339))
 	m.Header.Set(hDeadBy, s.cfg.Worker)
 	m.Data = msg.Data()
-	if _, err := s.js.PublishMsg(ctx, m); err != nil {
+	_, err := s.js.PublishMsg(ctx, m)
+	if errors.Is(err, nats.ErrMaxPayload) { // the headers of its death came on top
+		m.Header.Set(hDeadBytes, strconv.Itoa(len(m.Data)))
+		m.Data = nil
+		_, err = s.js.PublishMsg(ctx, m)
+	}
+	if err != nil {
 		return fmt.Errorf("dead letter %s: %w", subject, err)
 	}
 	return nil

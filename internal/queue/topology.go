@@ -35,21 +35,22 @@ const (
 func (l Lane) consumer() string { return "v1-" + string(l) }
 
 const (
-	// ackWait is how long a chunk may be silent before it is given to another
-	// worker; a slot reports progress every progressEvery.
-	ackWait       = 10 * time.Second
-	progressEvery = 3 * time.Second
 	// maxAckPending is above any sensible number of slots.
 	maxAckPending = 4096
 
-	jobsBytes   = 1 << 30
-	resultsAge  = 24 * time.Hour
-	deadAge     = 7 * 24 * time.Hour
-	deadBytes   = 256 << 20
-	kvAge       = 3 * 24 * time.Hour
-	kvBytes     = 64 << 20
-	memoryBytes = 256 << 20 // of JOBS in memory
+	resultsAge = 24 * time.Hour
+	deadAge    = 7 * 24 * time.Hour
+	kvAge      = 3 * 24 * time.Hour
 )
+
+// sizes bounds what JOBS, DEAD and the bucket hold. A server sets that much
+// aside, so a server for one job in memory has less.
+func (q *Queue) sizes() (jobs, dead, kv int64) {
+	if q.embedded {
+		return 96 << 20, 16 << 20, 8 << 20
+	}
+	return 1 << 30, 256 << 20, 64 << 20
+}
 
 func (q *Queue) storage() jetstream.StorageType {
 	if q.embedded {
@@ -61,14 +62,11 @@ func (q *Queue) storage() jetstream.StorageType {
 // streams are the streams as they are created. One message a subject makes a
 // chunk unique while it is queued, and lets it be published again after.
 func (q *Queue) streams() []jetstream.StreamConfig {
-	bytes := int64(jobsBytes)
-	if q.embedded {
-		bytes = memoryBytes
-	}
+	jobs, dead, _ := q.sizes()
 	return []jetstream.StreamConfig{{
 		Name: jobsStream, Subjects: []string{jobsPrefix + ">"}, Storage: q.storage(),
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgsPerSubject: 1, MaxBytes: bytes,
+		MaxMsgsPerSubject: 1, MaxBytes: jobs,
 		Description: "Chunks that wait for a worker, or are with one",
 	}, {
 		Name: resultsStream, Subjects: []string{resultsPrefix + ">"}, Storage: q.storage(),
@@ -76,15 +74,15 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 		Description: "Answers, for a day",
 	}, {
 		Name: deadStream, Subjects: []string{deadPrefix + ">"}, Storage: q.storage(),
-		Retention: jetstream.LimitsPolicy, MaxMsgsPerSubject: 1, MaxAge: deadAge, MaxBytes: deadBytes,
+		Retention: jetstream.LimitsPolicy, MaxMsgsPerSubject: 1, MaxAge: deadAge, MaxBytes: dead,
 		Description: "Dead letters: chunks that were given up",
 	}}
 }
 
-func consumer(lane Lane) jetstream.ConsumerConfig {
+func (q *Queue) consumerConfig(lane Lane) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable: lane.consumer(), FilterSubject: jobsPrefix + string(lane) + ".>",
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.times.ackWait, MaxDeliver: -1, MaxAckPending: maxAckPending,
 	}
 }
 
@@ -120,8 +118,9 @@ func (q *Queue) ensure(ctx context.Context) (jetstream.KeyValue, error) {
 	}
 	kv, err := q.js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		_, _, size := q.sizes()
 		kv, err = q.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: bucket, TTL: kvAge, MaxBytes: kvBytes, Storage: q.storage(),
+			Bucket: bucket, TTL: kvAge, MaxBytes: size, Storage: q.storage(),
 			Description: "Jobs, cancelled jobs, tries",
 		})
 		if errors.Is(err, jetstream.ErrBucketExists) {
@@ -136,7 +135,7 @@ func (q *Queue) ensure(ctx context.Context) (jetstream.KeyValue, error) {
 
 // consumer returns the consumer of a lane, which it creates where it is missing.
 func (q *Queue) consumer(ctx context.Context, lane Lane) (jetstream.Consumer, error) {
-	want := consumer(lane)
+	want := q.consumerConfig(lane)
 	c, err := q.js.Consumer(ctx, jobsStream, want.Durable)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {
 		c, err = q.js.CreateConsumer(ctx, jobsStream, want)
@@ -147,29 +146,49 @@ func (q *Queue) consumer(ctx context.Context, lane Lane) (jetstream.Consumer, er
 	if err != nil {
 		return nil, fmt.Errorf("consumer %s: %w", want.Durable, err)
 	}
-	have := c.CachedInfo().Config
-	if have.FilterSubject != want.FilterSubject || have.AckPolicy != want.AckPolicy || have.MaxDeliver != want.MaxDeliver || have.AckWait != want.AckWait || len(have.BackOff) != 0 {
-		return nil, &mismatchError{fmt.Sprintf("consumer %s of %s is set up otherwise: want filter %s, explicit ack, ack wait %s, unlimited deliveries, no back-off; remove it, and it is created anew",
-			want.Durable, jobsStream, want.FilterSubject, want.AckWait)}
+	if err := checkConsumer(c.CachedInfo().Config, want); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
 
+// differences lists what is not as it must be.
+type differences []string
+
+func (d *differences) compare(what string, have, want any) {
+	if have != want {
+		*d = append(*d, fmt.Sprintf("%s is %v, want %v", what, have, want))
+	}
+}
+
 // checkStream compares what the protocol stands on.
 func checkStream(have, want jetstream.StreamConfig) error {
-	var wrong []string
-	differ := func(what string, have, want any) {
-		if have != want {
-			wrong = append(wrong, fmt.Sprintf("%s is %v, want %v", what, have, want))
-		}
-	}
-	differ("subjects", strings.Join(have.Subjects, " "), strings.Join(want.Subjects, " "))
-	differ("retention", have.Retention, want.Retention)
-	differ("messages a subject", have.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
-	differ("discard", have.Discard, want.Discard)
-	differ("discard new a subject", have.DiscardNewPerSubject, want.DiscardNewPerSubject)
+	var wrong differences
+	wrong.compare("subjects", strings.Join(have.Subjects, " "), strings.Join(want.Subjects, " "))
+	wrong.compare("retention", have.Retention, want.Retention)
+	wrong.compare("messages a subject", have.MaxMsgsPerSubject, want.MaxMsgsPerSubject)
+	wrong.compare("discard", have.Discard, want.Discard)
+	wrong.compare("discard new a subject", have.DiscardNewPerSubject, want.DiscardNewPerSubject)
 	if wrong != nil {
 		return &mismatchError{fmt.Sprintf("stream %s is set up otherwise: %s", want.Name, strings.Join(wrong, "; "))}
+	}
+	return nil
+}
+
+func checkConsumer(have, want jetstream.ConsumerConfig) error {
+	filters := have.FilterSubjects
+	if have.FilterSubject != "" {
+		filters = []string{have.FilterSubject}
+	}
+	var wrong differences
+	wrong.compare("filter", strings.Join(filters, " "), want.FilterSubject)
+	wrong.compare("ack policy", have.AckPolicy, want.AckPolicy)
+	wrong.compare("ack wait", have.AckWait, want.AckWait)
+	wrong.compare("deliveries", have.MaxDeliver, want.MaxDeliver)
+	wrong.compare("steps of back-off", len(have.BackOff), len(want.BackOff))
+	if wrong != nil {
+		return &mismatchError{fmt.Sprintf("consumer %s of %s is set up otherwise: %s; remove it, and it is created anew",
+			want.Durable, jobsStream, strings.Join(wrong, "; "))}
 	}
 	return nil
 }

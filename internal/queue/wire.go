@@ -46,6 +46,7 @@ const (
 	hDelivered = "Dead-Delivered"
 	hDeadTime  = "Dead-Time"
 	hDeadBy    = "Dead-Worker"
+	hDeadBytes = "Dead-Bytes" // of a payload that did not fit and is left out
 )
 
 const (

@@ -83,10 +83,10 @@ func (s *Server) Stop() {
 
 // Pause makes the server silent: connections to it are accepted, and nothing is
 // answered until Resume.
-func (s *Server) Pause() { s.t.Helper(); s.signal(syscall.SIGSTOP) }
+func (s *Server) Pause() { s.t.Helper(); s.signal(stopSignal) }
 
 // Resume ends a Pause.
-func (s *Server) Resume() { s.t.Helper(); s.signal(syscall.SIGCONT) }
+func (s *Server) Resume() { s.t.Helper(); s.signal(continueSignal) }
 
 func (s *Server) signal(sig syscall.Signal) {
 	s.t.Helper()
