@@ -102,18 +102,9 @@ func parse(name string, text []byte) (*Puzzle, error) {
 	if len(text) > MaxDefinition {
 		return nil, fmt.Errorf("definition of %d bytes; %d are possible", len(text), MaxDefinition)
 	}
-	if err := refuse(text); err != nil {
+	d, err := decode(text)
+	if err != nil {
 		return nil, err
-	}
-	var d definition
-	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
-	if err := decoder.Decode(&d); err == io.EOF {
-		return nil, errors.New("empty definition")
-	} else if err != nil {
-		return nil, err
-	}
-	if decoder.Decode(new(definition)) != io.EOF {
-		return nil, errors.New("more than one YAML document")
 	}
 	p := &Puzzle{
 		Name: name, About: d.About, Example: d.Example,
@@ -122,11 +113,35 @@ func parse(name string, text []byte) (*Puzzle, error) {
 		ChunkRecords: d.Chunk,
 	}
 	for _, set := range []func(*definition) error{p.setBoard, p.setMoves, p.setValues, p.setGoal, p.setRecord, p.setAnswer} {
-		if err := set(&d); err != nil {
+		if err := set(d); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// decode decodes the YAML text. A panic of the YAML package, of which some are
+// known, is an error.
+func decode(text []byte) (d *definition, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not YAML that can be read: %v", p)
+		}
+	}()
+	if err := refuse(text); err != nil {
+		return nil, err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	d = new(definition)
+	if err := decoder.Decode(d); err == io.EOF {
+		return nil, errors.New("empty definition")
+	} else if err != nil {
+		return nil, err
+	}
+	if decoder.Decode(new(definition)) != io.EOF {
+		return nil, errors.New("more than one YAML document")
+	}
+	return d, nil
 }
 
 // maxNesting is how deep lists and maps of a definition may stand in each other.
@@ -149,8 +164,8 @@ func refuse(text []byte) error {
 		}
 	}
 	for _, t := range lexer.Tokenize(string(text)) {
-		if t.Type == token.AliasType {
-			return fmt.Errorf("[%d:%d] aliases are not read", t.Position.Line, t.Position.Column)
+		if t.Type == token.AliasType || t.Type == token.TagType {
+			return fmt.Errorf("[%d:%d] aliases and tags are not read", t.Position.Line, t.Position.Column)
 		}
 	}
 	return nil

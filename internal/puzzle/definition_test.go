@@ -227,6 +227,7 @@ func TestDefinitionErrors(t *testing.T) {
 		// A few hundred bytes of these would stand for gigabytes.
 		{"an alias", graph4, "edges: record", "edges: [&a [1, 2], *a]", []string{"[3:28]", "alias"}},
 		{"aliases of aliases", graph4, "edges: record", "edges: [&a [1], &b [*a, *a], &c [*b, *b]]", []string{"alias"}},
+		{"a tag", slide2x2, "[1, 2, 3, 0]", "! -1", []string{"[5:7]", "tags"}},
 		{"deep nesting", slide2x2, "[1, 2, 3, 0]", strings.Repeat("[", 20000), []string{"brackets"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -108,24 +108,13 @@ func TestQuestionsOfRandomWalks(t *testing.T) {
 				names := rng.Perm(to) // of the kinds of pieces, from 0
 				others := rng.Perm(to)
 				a := make([]uint8, c.plain.Cells)
-				for i, k := range rng.Perm(len(a)) {
-					a[i] = uint8(names[k%c.kinds] + 1)
+				for i := range a {
+					a[i] = uint8(names[i%c.kinds] + 1)
 				}
 				if c.puzzle.HasBlank() {
-					b := rng.IntN(len(a))
-					for i, k := 0, rng.Perm(len(a)); i < len(a); i++ {
-						a[i] = uint8(names[k[i]%c.kinds] + 1)
-					}
-					if c.kinds == len(a)-1 { // once each
-						for i, k := range rng.Perm(len(a)) {
-							if a[i] = 0; k > 0 {
-								a[i] = uint8(names[k-1] + 1)
-							}
-						}
-					} else {
-						a[b] = 0
-					}
+					a[len(a)-1] = 0
 				}
+				rng.Shuffle(len(a), func(i, j int) { a[i], a[j] = a[j], a[i] })
 				b := a
 				var moves []uint8
 				for range rng.IntN(30) {

@@ -43,6 +43,7 @@ type Queue struct {
 	kv       jetstream.KeyValue
 	embedded bool
 	closed   chan struct{}         // closed with the connection
+	returns  atomic.Int64          // how often the server came back
 	away     atomic.Pointer[error] // why the last attempt to connect failed
 	times    times
 }
@@ -83,7 +84,10 @@ func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
 				q.log.Warn("NATS went away; waiting for it", "server", redact(cfg.URL), "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) { q.log.Info("NATS is back", "server", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			q.returns.Add(1)
+			q.log.Info("NATS is back", "server", nc.ConnectedUrlRedacted())
+		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { q.away.Store(&err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.log.Warn("NATS reports", "error", err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(q.closed) }),
@@ -93,6 +97,9 @@ func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
 	}
 	nc, err := nats.Connect(cfg.URL, opts...)
 	if err != nil {
+		if bad := (*url.Error)(nil); errors.As(err, &bad) {
+			err = bad.Err // without the address, which may hold a password
+		}
 		return nil, fmt.Errorf("connect to NATS at %s: %w", redact(cfg.URL), err)
 	}
 	q.nc = nc

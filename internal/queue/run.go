@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -74,6 +75,8 @@ type run struct {
 	results  jetstream.Stream // as consumed
 	heard    time.Time        // when something came last
 	told     bool             // Waiting, since then
+	audited  time.Time        // last
+	returns  int64            // of the server, when the job was last audited
 }
 
 // flying is a chunk between publishing and writing.
@@ -102,7 +105,7 @@ type cut struct {
 func (q *Queue) Run(ctx context.Context, r Run) error {
 	x := &run{
 		Run: &r, q: q, chunks: map[int]*flying{},
-		refused: make(chan refusal, r.Window.Chunks), parts: make(chan part, resultsAhead), heard: time.Now(),
+		refused: make(chan refusal, r.Window.Chunks), parts: make(chan part, resultsAhead), heard: time.Now(), returns: q.returns.Load(),
 	}
 	var err error
 	x.js, err = jetstream.New(q.nc,
@@ -292,12 +295,12 @@ func (x *run) accept(p part) {
 		}
 	}
 	f.parts[p.n-1] = p
+	if slices.ContainsFunc(f.parts, func(q part) bool { return q.parts == 0 }) {
+		return // one is missing
+	}
 	whole := p.result
 	whole.Payload = nil
 	for _, q := range f.parts {
-		if q.parts == 0 {
-			return // one is missing
-		}
 		whole.Payload = append(whole.Payload, q.result.Payload...)
 	}
 	x.complete(f, whole)
@@ -338,7 +341,7 @@ func (x *run) purge(ctx context.Context, c *job.Chunk) {
 }
 
 // look publishes again what is due, and audits the job when nothing came for a
-// while.
+// while: a short one where the server was away.
 func (x *run) look(ctx context.Context, now time.Time) error {
 	for _, f := range x.chunks {
 		if f.result == nil && !f.again.IsZero() && now.After(f.again) {
@@ -355,11 +358,12 @@ func (x *run) look(ctx context.Context, now time.Time) error {
 	if quiet > x.q.times.quiet {
 		x.tell(fmt.Sprintf("no answer for %s; the job waits for a worker, or its records are hard", x.q.times.quiet))
 	}
-	if quiet > x.q.times.audit {
-		x.heard = now
-		return x.audit(ctx)
+	returns := x.q.returns.Load()
+	if due := x.q.times.audit; returns == x.returns && (quiet < due || now.Sub(x.audited) < due) || quiet < x.q.times.quiet/2 {
+		return nil
 	}
-	return nil
+	x.audited, x.returns = now, returns
+	return x.audit(ctx)
 }
 
 // tell calls Waiting, once in a time in which nothing comes.

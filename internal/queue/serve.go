@@ -80,12 +80,16 @@ func (s *server) mend(ctx context.Context) {
 	}
 }
 
+// heartbeat is how often the server says that a lane has nothing; after two that
+// did not come the slot looks whether its consumer is still there.
+const heartbeat = 5 * time.Second
+
 func (s *server) serveLane(take, hold context.Context, lane Lane) error {
 	c, err := s.consumer(take, lane)
 	if err != nil {
 		return err
 	}
-	it, err := c.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(30*time.Second))
+	it, err := c.Messages(jetstream.PullMaxMessages(1), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return err
 	}
