@@ -29,7 +29,9 @@ type Cutter struct {
 	pos     int
 	last    bool // no bytes follow those of buf
 	quiet   bool // no bytes came for a while
-	started bool // the count is read, the framing decided
+	marked  bool // the byte order mark is off, if there was one
+	counted bool // the count is read
+	started bool // the framing is decided
 
 	chunk        int // the number of the next
 	pending      int // records in buf[:pos]
@@ -90,72 +92,91 @@ func (c *Cutter) Next(ctx context.Context) (*Chunk, error) {
 	}
 }
 
-// start reads the count and decides the framing, once there are bytes enough.
+// start takes a byte order mark off, reads the count and decides the framing,
+// each once there are bytes enough.
 func (c *Cutter) start() error {
-	if len(c.buf) >= 3 && string(c.buf[:3]) == "\ufeff" {
-		c.buf = c.buf[3:] // a byte order mark
-	}
-	short := !c.last && len(c.buf) <= MaxRecord
-	if c.puzzle == nil {
-		c.started = len(c.buf) > 0 || c.last
-		return nil
-	}
-	end, lines := 0, 0
-	if c.puzzle.Count {
-		var found puzzle.Found
-		var ok bool
-		var n int
-		n, end, lines, found, ok = c.puzzle.ReadCount(c.buf, c.last)
-		switch {
-		case found == puzzle.FoundNone:
-			c.started = true
+	if !c.marked {
+		if len(c.buf) < len(byteOrderMark) && !c.last {
 			return nil
-		case found == puzzle.FoundPart && short:
-			return nil
-		case !ok:
-			return fmt.Errorf("%s:%d: a file of %s starts with the number of its records", c.spec.File, lines+1, c.puzzle.Name)
 		}
-		c.announced.Store(int64(n))
+		c.buf = bytes.TrimPrefix(c.buf, []byte(byteOrderMark))
+		c.marked = true
 	}
-	framing, ok := c.puzzle.Decide(c.buf[end:], c.last)
-	if !ok && short {
+	if c.puzzle == nil {
+		c.started = true
 		return nil
 	}
-	c.spec.Format = Format{Framing: framing, Known: true}
+	c.strip()
+	if c.puzzle.Count && !c.counted {
+		if err := c.count(); err != nil || !c.counted {
+			return err
+		}
+		c.strip()
+	}
+	// A first record that is too long to travel is too long to decide.
+	n := min(len(c.buf), MaxRecord)
+	framing, ok := c.puzzle.Decide(c.buf[:n], c.last && n == len(c.buf))
+	if ok || c.last || n == MaxRecord {
+		c.spec.Format = Format{Framing: framing, Known: true}
+		c.lineAt = c.line
+		c.started = true
+	}
+	return nil
+}
+
+const byteOrderMark = "\ufeff"
+
+// count reads the number that the file starts with, now that blank lines and
+// comments before it are off.
+func (c *Cutter) count() error {
+	n, end, found, ok := c.puzzle.ReadCount(c.buf, c.last)
+	switch {
+	case found == puzzle.FoundNone:
+		c.counted = true // there is nothing at all
+		return nil
+	case found == puzzle.FoundPart && len(c.buf) <= MaxRecord:
+		return nil
+	case !ok:
+		return fmt.Errorf("%s:%d: a file of %s starts with the number of its records", c.spec.File, c.line, c.puzzle.Name)
+	}
+	c.announced.Store(int64(n))
 	c.buf = c.buf[end:]
-	c.line += lines
-	c.lineAt = c.line
-	c.started = true
+	c.counted = true
 	return nil
 }
 
 // cut takes records from buf until a chunk is complete. It returns nil where
 // more bytes are needed, or none are left.
+//
+// Where chunks end must not depend on how many bytes a read gave. So what is
+// too far ahead, be it a long record or one after many blank lines, ends a chunk
+// when its end is seen as well as when it is not.
 func (c *Cutter) cut() (*Chunk, error) {
 	for {
 		f, found := c.next(c.buf[c.pos:])
+		ahead := len(c.buf) - c.pos
+		if found == puzzle.FoundOne {
+			ahead = f.End
+		}
+		far := ahead > MaxRecord
 		switch {
+		case found == puzzle.FoundPart && !far:
+			if c.quiet {
+				return c.take(), nil
+			}
+			return nil, nil
+		case c.pending > 0 && (far || found == puzzle.FoundOne && c.pos+f.End > MaxChunk):
+			return c.take(), nil
 		case found == puzzle.FoundNone:
 			chunk := c.take()
 			if chunk != nil {
 				chunk.Last = true
 			}
 			return chunk, nil
-		case found == puzzle.FoundPart && len(c.buf)-c.pos <= MaxRecord:
-			if c.quiet {
-				return c.take(), nil
-			}
-			return nil, nil
-		case found == puzzle.FoundPart || f.End-f.Start > MaxRecord:
-			if c.pending > 0 {
-				return c.take(), nil
-			}
-			if !c.strip() {
-				return c.tooLong()
-			}
+		case far && c.strip():
 			continue
-		case c.pending > 0 && c.pos+f.End > MaxChunk:
-			return c.take(), nil
+		case found == puzzle.FoundPart || f.End-f.Start > MaxRecord:
+			return c.tooLong()
 		}
 		if c.pending == 0 { // the payload starts with the record
 			c.buf, c.line = c.buf[c.pos+f.Start:], c.lineAt+f.Line
@@ -205,10 +226,16 @@ func (c *Cutter) strip() bool {
 	n := 0
 	for n < len(c.buf) {
 		end := bytes.IndexByte(c.buf[n:], '\n') + 1
-		if end == 0 {
+		whole := end > 0
+		if !whole {
 			end = len(c.buf) - n
 		}
-		if line := c.buf[n : n+end]; !puzzle.IsBlank(line) && (c.puzzle == nil || !puzzle.IsComment(line)) {
+		line := c.buf[n : n+end]
+		if comment := c.isComment(line); comment && !whole && !c.last {
+			n += end - 1
+			c.buf[n] = '#' // what follows is a comment still
+			break
+		} else if !comment && !c.isBlank(line) {
 			break
 		}
 		n += end
@@ -218,29 +245,50 @@ func (c *Cutter) strip() bool {
 	return n > 0
 }
 
-// tooLong skips the record of more than MaxRecord bytes that buf starts with,
-// to the end of its line where a record is a line, else to the next blank line.
+func (c *Cutter) isBlank(line []byte) bool {
+	if c.puzzle == nil {
+		return len(bytes.Trim(line, jsonSpace)) == 0
+	}
+	return puzzle.IsBlank(line)
+}
+
+func (c *Cutter) isComment(line []byte) bool { return c.puzzle != nil && puzzle.IsComment(line) }
+
+// tooLong skips the record of more than MaxRecord bytes that buf starts with:
+// all its lines, or where their number cannot be known what goes before the next
+// blank line.
 func (c *Cutter) tooLong() (*Chunk, error) {
-	byLine := c.puzzle == nil || c.spec.Format.Framing == 1
 	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: 1,
 		TooLong: fmt.Sprintf("a record of more than %d bytes", MaxRecord)}
-	line, empty := c.line, false // empty: so far the line has blanks only
+	lines, known := 1, true
+	if c.puzzle != nil {
+		lines, known = c.puzzle.Lines(c.buf[:MaxRecord], c.spec.Format.Framing)
+	}
+	line, blank, comment := c.line, true, false // the last two of the line at hand, so far
 	for {
-		for i, b := range c.buf {
-			switch b {
-			case '\n':
-				line++
-				if byLine || empty {
-					c.advance(i+1, line)
-					return chunk, nil
-				}
-				empty = true
-			case ' ', '\t', '\r':
-			default:
-				empty = false
+		for len(c.buf) > 0 {
+			end := bytes.IndexByte(c.buf, '\n') + 1
+			whole := end > 0
+			if !whole {
+				end = len(c.buf)
 			}
+			if blank {
+				blank, comment = c.isBlank(c.buf[:end]), c.isComment(c.buf[:end])
+			}
+			c.buf = c.buf[end:]
+			if !whole {
+				continue
+			}
+			line++
+			if known && !blank && !comment {
+				lines--
+			}
+			if known && lines == 0 || !known && blank {
+				c.advance(0, line)
+				return chunk, nil
+			}
+			blank, comment = true, false
 		}
-		c.buf = c.buf[:0]
 		if c.last {
 			c.advance(0, line)
 			return chunk, nil
@@ -269,6 +317,9 @@ func (c *Cutter) fill() error {
 	}
 	return nil
 }
+
+// jsonSpace is the white space that JSON knows.
+const jsonSpace = " \t\r\n"
 
 // nextLine finds the first line of buf that is not blank.
 func nextLine(buf []byte, last bool) (f puzzle.Frame, _ puzzle.Found) {

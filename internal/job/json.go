@@ -17,7 +17,11 @@ func decodeStrict(line []byte, v any) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		var typeErr *json.UnmarshalTypeError
-		if errors.As(err, &typeErr) {
+		switch {
+		case !errors.As(err, &typeErr):
+		case typeErr.Field == "":
+			return fmt.Errorf("a JSON %s; want an object", typeErr.Value)
+		default:
 			return fmt.Errorf("%s: a JSON %s cannot stand here", typeErr.Field, typeErr.Value)
 		}
 		return fmt.Errorf("not a JSON object as wanted: %w", err)
@@ -28,10 +32,13 @@ func decodeStrict(line []byte, v any) error {
 	return nil
 }
 
+// isAbsent tells whether a field is left out, or null.
+func isAbsent(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
+
 // readBoard reads a board: nested rows, a flat list, or a string as it would
 // stand in a text file.
 func readBoard(p *puzzle.Puzzle, field string, raw json.RawMessage, b *puzzle.Board) error {
-	if raw == nil || string(raw) == "null" {
+	if isAbsent(raw) {
 		return fmt.Errorf("%s: missing", field)
 	}
 	var text string
@@ -41,7 +48,7 @@ func readBoard(p *puzzle.Puzzle, field string, raw json.RawMessage, b *puzzle.Bo
 		}
 		return nil
 	}
-	values, err := flatValues(raw)
+	values, err := flatValues(p, raw)
 	if err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
@@ -60,14 +67,19 @@ func readBoard(p *puzzle.Puzzle, field string, raw json.RawMessage, b *puzzle.Bo
 	return nil
 }
 
-func flatValues(raw json.RawMessage) ([]int, error) {
+var errNoBoard = errors.New("want rows of numbers, a list of numbers, or a string")
+
+func flatValues(p *puzzle.Puzzle, raw json.RawMessage) ([]int, error) {
+	if bytes.Contains(raw, []byte("null")) { // which would be read as 0
+		return nil, errNoBoard
+	}
 	var flat []int
 	if json.Unmarshal(raw, &flat) == nil {
 		return flat, nil
 	}
 	var rows [][]int
 	if json.Unmarshal(raw, &rows) != nil {
-		return nil, errors.New("want rows of numbers, a list of numbers, or a string")
+		return nil, errNoBoard
 	}
 	flat = nil // the failed attempt left zeros
 	for _, row := range rows {
@@ -75,6 +87,9 @@ func flatValues(raw json.RawMessage) ([]int, error) {
 			return nil, errors.New("rows of different lengths")
 		}
 		flat = append(flat, row...)
+	}
+	if len(flat) == p.Cells() && p.Height > 0 && len(rows) != p.Height {
+		return nil, fmt.Errorf("%d rows; the board has %d of %d", len(rows), p.Height, p.Width)
 	}
 	return flat, nil
 }

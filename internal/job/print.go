@@ -127,10 +127,12 @@ func All(c *Chunk, set *puzzle.Set, a Answer) *Result {
 			}
 		case c.Records == 0:
 			return res
+		case n > 0: // it cannot be found
+			rec.Number++
+			rec.ID = nil
 		}
 		res.Payload = Append(res.Payload, &c.Spec, &rec, &a)
 		res.Add(&a)
-		rec.Number++ // where it cannot be read
 	}
 	return res
 }

@@ -149,7 +149,7 @@ func (j *jsonRecord) ask(p *puzzle.Puzzle, q *puzzle.Question) error {
 		return err
 	}
 	ownGoal := (*puzzle.Board)(nil)
-	if _, some := p.Goal(); j.Goal != nil || !some {
+	if _, some := p.Goal(); !isAbsent(j.Goal) || !some {
 		if err := readBoard(p, "goal", j.Goal, &goal); err != nil {
 			return err
 		}

@@ -5,7 +5,10 @@
 // their bytes. It is slow on purpose, where slow is evidently right.
 package plain
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Puzzle is a set of cells with moves in order.
 type Puzzle struct {
@@ -218,6 +221,14 @@ func (p *Puzzle) Distances(goal []uint8, depth int) *Field {
 
 // Counts returns the number of boards at each distance.
 func (f *Field) Counts() []int { return f.counts }
+
+// Boards returns all boards of the field, in order of their bytes.
+func (f *Field) Boards() (boards [][]uint8) {
+	for _, b := range slices.Sorted(maps.Keys(f.at)) {
+		boards = append(boards, []uint8(b))
+	}
+	return boards
+}
 
 // Distance returns a board's distance, as far as the field goes.
 func (f *Field) Distance(board []uint8) (d int, ok bool) {

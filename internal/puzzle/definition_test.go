@@ -49,7 +49,7 @@ func parsed(t testing.TB, text string) *Puzzle {
 	return p
 }
 
-// The five puzzles are what the table of the task's puzzles says.
+// The five puzzles are what they are documented to be.
 func TestBuiltins(t *testing.T) {
 	set, err := Builtin()
 	if err != nil {

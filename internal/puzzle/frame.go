@@ -62,15 +62,17 @@ func (p *Puzzle) nextLines(buf []byte, lines int, last bool) (f Frame, _ Found) 
 			return f, FoundPart
 		}
 		line := buf[pos:end]
-		if kind := kindOf(line); kind == valuesLine {
+		if kindOf(line) == valuesLine {
 			if seen == 0 {
 				f.Start, f.Line = pos, ends
+				for isSpace(buf[f.Start]) {
+					f.Start++
+				}
 				if p.bringsEdges() {
-					m, ok := edgeCount(line)
-					if !ok {
+					var ok bool
+					if lines, ok = p.Lines(line, Framing(lines)); !ok {
 						return toBlankLine(buf, f, last)
 					}
-					lines += m
 				}
 			}
 			seen++
@@ -94,6 +96,20 @@ func (p *Puzzle) nextLines(buf []byte, lines int, last bool) (f Frame, _ Found) 
 	return f, FoundOne
 }
 
+// Lines returns the number of lines of the record that buf starts with, blank
+// and comment lines aside. It is not ok where that cannot be known, and the
+// record goes to the next blank line.
+func (p *Puzzle) Lines(buf []byte, framing Framing) (n int, ok bool) {
+	switch {
+	case framing == Counted:
+		return 0, false
+	case !p.bringsEdges():
+		return int(framing), true
+	}
+	m, ok := edgeCount(buf)
+	return int(framing) + m, ok
+}
+
 // nextCounted finds a record by its number of values.
 func (p *Puzzle) nextCounted(buf []byte, last bool) (f Frame, _ Found) {
 	w := words{buf: buf}
@@ -107,10 +123,10 @@ func (p *Puzzle) nextCounted(buf []byte, last bool) (f Frame, _ Found) {
 	f.Start, f.Line = w.pos-len(first), w.line
 	boards := len(p.parts)
 	if p.bringsEdges() {
-		m, ok := wordNumber(first)
-		if !ok || m > maxEdges {
+		if !isEdgeCount(first) {
 			return toBlankLine(buf, f, last)
 		}
+		m, _ := wordNumber(first)
 		for range 2 * m {
 			if _, ok = w.next(); !ok {
 				break
@@ -149,18 +165,24 @@ func (p *Puzzle) boardWords(b int) int {
 	return p.cells
 }
 
+func isEdgeCount(word []byte) bool {
+	m, ok := wordNumber(word)
+	return ok && m <= maxEdges
+}
+
 func (p *Puzzle) bringsEdges() bool { return p.parts[0] == edgesPart }
 
-// toBlankLine ends a frame at the next blank line, or the end of buf.
+// toBlankLine ends a frame after the next blank line, or at the end of buf.
 func toBlankLine(buf []byte, f Frame, last bool) (Frame, Found) {
 	for f.End = f.Start; f.End < len(buf); {
 		end, whole := lineEnd(buf, f.End)
-		if kindOf(buf[f.End:end]) == blankLine && (whole || last) {
-			return f, FoundOne
-		}
+		blank := kindOf(buf[f.End:end]) == blankLine
 		f.End = end
 		if whole {
 			f.Lines++
+			if blank {
+				return f, FoundOne
+			}
 		}
 	}
 	if !last {
@@ -169,10 +191,19 @@ func toBlankLine(buf []byte, f Frame, last bool) (Frame, Found) {
 	return f, FoundOne
 }
 
-// Decide returns the framing that the first record of buf decides. With last,
-// no bytes follow those of buf. It is not ok where buf is too short to tell.
+// Decide returns the framing that the first record of buf decides, whose end can
+// be known. With last, no bytes follow those of buf. It is not ok where buf is too
+// short to tell.
 func (p *Puzzle) Decide(buf []byte, last bool) (framing Framing, ok bool) {
 	f, found := p.nextCounted(buf, last)
+	for found == FoundOne && p.bringsEdges() {
+		w := words{buf: buf[f.Start:]}
+		if first, _ := w.next(); isEdgeCount(first) {
+			break
+		}
+		buf = buf[f.End:] // its end is a guess: the next decides
+		f, found = p.nextCounted(buf, last)
+	}
 	switch found {
 	case FoundPart:
 		return 0, false
@@ -180,11 +211,11 @@ func (p *Puzzle) Decide(buf []byte, last bool) (framing Framing, ok bool) {
 		return 1, true
 	}
 	end, whole := lineEnd(buf, f.End)
-	if !whole && !last {
-		return 0, false
-	}
-	if kindOf(buf[f.End:end]) == valuesLine {
+	switch {
+	case kindOf(buf[f.End:end]) == valuesLine:
 		return Counted, true // more values on its last line
+	case !whole && !last:
+		return 0, false
 	}
 	lines, edges := 0, 0
 	if p.bringsEdges() {
@@ -233,19 +264,18 @@ func edgeCount(buf []byte) (int, bool) {
 }
 
 // ReadCount reads the number that a job file starts with, and returns where it
-// ends and the line ends before that. It is not ok where buf starts with
-// something else.
-func (p *Puzzle) ReadCount(buf []byte, last bool) (n, end, lines int, found Found, ok bool) {
+// ends. It is not ok where buf starts with something else.
+func (p *Puzzle) ReadCount(buf []byte, last bool) (n, end int, found Found, ok bool) {
 	w := words{buf: buf}
 	word, some := w.next()
 	switch {
 	case !some && last:
-		return 0, 0, 0, FoundNone, false
+		return 0, 0, FoundNone, false
 	case !last && (!some || w.pos == len(buf)):
-		return 0, 0, 0, FoundPart, false
+		return 0, 0, FoundPart, false
 	}
 	n, err := strconv.Atoi(string(word))
-	return n, w.pos, w.line, FoundOne, err == nil && n >= 0
+	return n, w.pos, FoundOne, err == nil && n >= 0
 }
 
 // lineEnd returns the end of the line at pos, its line end included, and

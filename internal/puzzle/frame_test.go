@@ -35,6 +35,9 @@ func TestDecide(t *testing.T) {
 		{"a graph on one line", "graph", "2 1 2 1 3 1 2 3 4 5 6 7 8\n", Counted},
 		{"a graph, an edge on the line of the number", "graph", "2 1 2\n1 3\n1 2 3 4 5 6 7 8\n", Counted},
 		{"a graph, pieces on the line of the last edge", "graph", "1\n1 2 1 2 3 4\n5 6 7 8\n", Counted},
+		{"a graph after an unknown end", "graph", "x\n1 2\n1 2 3 4 5 6 7 8\n\n\n1\n1 2\n1 2 3 4 5 6 7 8\n", 2},
+		{"graphs on a line after an unknown end", "graph", "1025 1 2\n\n1 1 2 1 2 3 4 5 6 7 8", Counted},
+		{"no end can be known", "graph", "x\n1 2\n\ny\n\n", 1},
 		{"two graphs on a line", "graph", "0 1 2 3 4 5 6 7 8 0 1 2 3 4 5 6 7 8\n", Counted},
 	} {
 		p := builtin(t, c.puzzle)
@@ -79,15 +82,16 @@ func TestNext(t *testing.T) {
 		{"what is left", "eight", 3, "1 4 2\n3 0 5\n6 7 8\n8 7 6\n", []string{`1-4:"1 4 2\n3 0 5\n6 7 8\n"`, `4-5:"8 7 6\n"`}},
 		{"counted on a line", "eight", Counted, "1 4 2 3 0 5 6 7 8 876041253 8\n7 6 0 4 1 2 5 3\n", []string{`1-1:"1 4 2 3 0 5 6 7 8"`, `1-1:"876041253"`, `1-2:"8\n7 6 0 4 1 2 5 3"`}},
 		{"counted, comments aside", "eight", Counted, "1 4 2 # 9 9\n3 0 5#9\n6 7 8 8 7 6", []string{`1-3:"1 4 2 # 9 9\n3 0 5#9\n6 7 8"`, `3-3:"8 7 6"`}},
+		{"counted, blank lines before", "eight", Counted, "\n\n# 1\n1 4 2 3 0\n5 6 7 8 142\n305678\n\n\n142305678", []string{`4-5:"1 4 2 3 0\n5 6 7 8"`, `5-9:"142\n305678\n\n\n142305678"`}},
 		{"two boards", "eight2", Counted, "12X453786 1 2 3 4 5 6 7 8 X 12X453786\n12X453786", []string{`1-1:"12X453786 1 2 3 4 5 6 7 8 X"`, `1-2:"12X453786\n12X453786"`}},
 		{"graphs of different sizes", "graph", 2, "1\n1 2\n1 2 3 4 5 6 7 8\n0\n1 2 3 4 5 6 7 8\n2\n1 2\n2 3\n1 2 3 4 5 6 7 8\n",
 			[]string{`1-4:"1\n1 2\n1 2 3 4 5 6 7 8\n"`, `4-6:"0\n1 2 3 4 5 6 7 8\n"`, `6-10:"2\n1 2\n2 3\n1 2 3 4 5 6 7 8\n"`}},
 		{"graphs counted", "graph", Counted, "1 1 2 1 2 3 4 5 6 7 8 0 1 2 3 4\n5 6 7 8", []string{`1-1:"1 1 2 1 2 3 4 5 6 7 8"`, `1-2:"0 1 2 3 4\n5 6 7 8"`}},
 		{"an end that cannot be known is the next blank line", "graph", 2, "x\n1 2\n1 2 3 4 5 6 7 8\n\n0\n1 2 3 4 5 6 7 8\n",
-			[]string{`1-4:"x\n1 2\n1 2 3 4 5 6 7 8\n"`, `5-7:"0\n1 2 3 4 5 6 7 8\n"`}},
-		{"the same, counted", "graph", Counted, "0 1 2 3 4 5 6 7 8 x\n1 2\n \n0 1 2 3 4 5 6 7 8\n", []string{`1-1:"0 1 2 3 4 5 6 7 8"`, `1-3:"x\n1 2\n"`, `4-4:"0 1 2 3 4 5 6 7 8"`}},
+			[]string{`1-5:"x\n1 2\n1 2 3 4 5 6 7 8\n\n"`, `5-7:"0\n1 2 3 4 5 6 7 8\n"`}},
+		{"the same, counted", "graph", Counted, "0 1 2 3 4 5 6 7 8 x\n1 2\n \n0 1 2 3 4 5 6 7 8\n", []string{`1-1:"0 1 2 3 4 5 6 7 8"`, `1-4:"x\n1 2\n \n"`, `4-4:"0 1 2 3 4 5 6 7 8"`}},
 		{"or the end of the file", "graph", 2, "1025\n1 2\n1 2 3 4 5 6 7 8\n", []string{`1-4:"1025\n1 2\n1 2 3 4 5 6 7 8\n"`}},
-		{"two numbers for the number of edges", "graph", 2, "1 1\n2 2\n\n0\n1 2 3 4 5 6 7 8\n", []string{`1-3:"1 1\n2 2\n"`, `4-6:"0\n1 2 3 4 5 6 7 8\n"`}},
+		{"two numbers for the number of edges", "graph", 2, "1 1\n2 2\n\n0\n1 2 3 4 5 6 7 8\n", []string{`1-4:"1 1\n2 2\n\n"`, `4-6:"0\n1 2 3 4 5 6 7 8\n"`}},
 		{"nothing", "eight", 1, " \n# nothing\n\n", nil},
 		{"nothing counted", "eight", Counted, " \n# nothing\n\n", nil},
 	} {
@@ -150,7 +154,7 @@ func TestReadCount(t *testing.T) {
 		{"-1\n", false, -1, FoundOne, false},
 		{"1.5\n", false, 0, FoundOne, false},
 	} {
-		n, _, _, found, ok := builtin(t, "eight").ReadCount([]byte(c.text), c.last)
+		n, _, found, ok := builtin(t, "eight").ReadCount([]byte(c.text), c.last)
 		if found != c.found || ok != c.ok || ok && n != c.n {
 			t.Errorf("%q, last %v: %d, %v, %v", c.text, c.last, n, found, ok)
 		}

@@ -185,4 +185,7 @@ func TestCheckBoard(t *testing.T) {
 	if got := parsed(t, repeatSlide).CheckBoard(board(1, 2, 1, 2, 1, 2)); got != "it has no blank; a board holds one blank and 5 numbers from 1 to 255" {
 		t.Errorf("no blank: %q", got)
 	}
+	if got := parsed(t, repeatSlide).CheckBoard(board(1, 2, 0, 0, 1, 2)); got != "the blank stands on it twice; a board holds one blank and 5 numbers from 1 to 255" {
+		t.Errorf("two blanks: %q", got)
+	}
 }

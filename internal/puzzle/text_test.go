@@ -139,11 +139,14 @@ func TestValuesOfOtherPuzzles(t *testing.T) {
 	low := parsed(t, strings.Replace(swap2x2, "goal: [1, 2, 3, 4]", "values: {from: 0, to: 3}\ngoal: [0, 1, 2, 3]", 1))
 	large := parsed(t, strings.Replace(strings.Replace(slide2x2, "width: 2\nheight: 2", "width: 4\nheight: 4", 1),
 		"[1, 2, 3, 0]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0]", 1))
+	pair := parsed(t, "cells: 2\nmoves: [{name: a, cycles: (1 2)}]\nvalues: {from: 0, to: 99, repeat: true}\nrecord: {parts: [start, goal]}\nanswer: {want: moves, separator: \"\"}\nchunk: 1\n")
 	for _, c := range []struct {
 		puzzle *Puzzle
 		text   string
 		want   *Board // nil: an error
 	}{
+		{pair, "12 34", board(12, 34)}, // no word is a board where values have two digits
+		{pair, "12", nil},
 		{high, "255 X 253 254", board(255, 0, 253, 254)},
 		{high, "255 0 253 252", nil},
 		{high, "1 0 2 3", nil},

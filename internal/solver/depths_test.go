@@ -105,6 +105,8 @@ func TestKnownSlides(t *testing.T) {
 		{2, 4, "6 7 4 5 3 2 1 0", "0 1 2 3 4 5 6 7", 36},
 		{4, 2, "3 2 5 4 7 6 1 0", "0 1 2 3 4 5 6 7", 36},
 		{3, 2, "3 4 5 0 1 2", "0 1 2 3 4 5", 21},
+		{5, 2, "4 3 2 6 1 9 8 7 5 0", "0 1 2 3 4 5 6 7 8 9", 55},
+		{5, 2, "4 8 2 6 5 9 3 7 1 0", "0 1 2 3 4 5 6 7 8 9", 55},
 	} {
 		q := slide(t, c.width, c.height).ask(numbers[uint8](t, c.start), numbers[uint8](t, c.goal))
 		for _, search := range []bool{false, true} {

@@ -99,6 +99,15 @@ func (s subject) ask(start, goal []uint8) *puzzle.Question {
 	return &q
 }
 
+// askOwn asks for the moves to the puzzle's own goal.
+func (s subject) askOwn(start []uint8) *puzzle.Question {
+	var a puzzle.Board
+	copy(a[:], start)
+	var q puzzle.Question
+	s.Ask(nil, &a, nil, &q)
+	return &q
+}
+
 // shortest is the right answer by the plain search; nil where there is none.
 func (s subject) shortest(start, goal []uint8) []int {
 	moves, _ := s.plain.Shortest(start, goal)
@@ -156,6 +165,16 @@ func numbers[N int | uint8](t testing.TB, text string) (all []N) {
 func shuffled(rng *rand.Rand, values ...uint8) []uint8 {
 	b := slices.Clone(values)
 	rng.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+	return b
+}
+
+// after returns the board after moves, nil where one is not possible.
+func (s subject) after(b []uint8, moves []uint8) []uint8 {
+	for _, m := range moves {
+		if b != nil {
+			b = s.plain.Next(b, int(m))
+		}
+	}
 	return b
 }
 
