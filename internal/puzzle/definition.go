@@ -15,7 +15,7 @@ import (
 )
 
 // MaxDefinition is the largest definition that is read, in bytes.
-const MaxDefinition = 64 << 10
+const MaxDefinition = 16 << 10
 
 // MaxValue is the largest value that may stand on a board.
 const MaxValue = 255
@@ -381,8 +381,8 @@ func (p *Puzzle) setAnswer(d *definition) (err error) {
 	if p.Want, err = ParseWant(d.Answer.Want); err != nil {
 		return fmt.Errorf("answer.%w", err)
 	}
-	if strings.ContainsAny(d.Answer.Separator, "\r\n") {
-		return errors.New("answer.separator: has a line end")
+	if strings.ContainsAny(d.Answer.Separator, "\r\n") || len(d.Answer.Separator) > maxName {
+		return fmt.Errorf("answer.separator: has a line end, or more than %d bytes", maxName)
 	}
 	if d.Chunk < 1 || d.Chunk > MaxChunkRecords {
 		return fmt.Errorf("chunk: %d records; 1 to %d are possible", d.Chunk, MaxChunkRecords)

@@ -3,12 +3,14 @@ package puzzle
 import (
 	"bytes"
 	"strconv"
+	"unicode"
 )
 
 // Framing says where the text records of a file end. The first record decides:
 // where it ends at a line's end, every record has as many lines as it, and one
-// with too many or too few values is broken alone. Otherwise values are
-// counted.
+// with too many or too few values is broken alone. So it is where the first
+// record does not, but most of the first lines look as if records were lines.
+// Otherwise values are counted.
 //
 //	n > 0   n lines a record, blank and comment lines and the lines of edges aside
 //	0       values are counted
@@ -212,10 +214,15 @@ func (p *Puzzle) Decide(buf []byte, last bool) (framing Framing, ok bool) {
 	}
 	end, whole := lineEnd(buf, f.End)
 	switch {
-	case kindOf(buf[f.End:end]) == valuesLine:
-		return Counted, true // more values on its last line
+	case kindOf(buf[f.End:end]) == valuesLine: // more values on its last line
+		if p.bringsEdges() {
+			return Counted, true
+		}
+		return p.decideByLines(buf, last)
 	case !whole && !last:
 		return 0, false
+	case !p.bringsEdges() && p.countValues(buf[f.Start:f.End]) != p.cells*len(p.parts):
+		return p.decideByLines(buf, last) // cut short, or words among values
 	}
 	lines, edges := 0, 0
 	if p.bringsEdges() {
@@ -239,6 +246,78 @@ func (p *Puzzle) Decide(buf []byte, last bool) (framing Framing, ok bool) {
 		return Counted, true
 	}
 	return Framing(lines), true
+}
+
+// sampleLines is how many lines decide where the first record does not end with
+// one.
+const sampleLines = 8
+
+// decideByLines decides the framing where the first record does not end at a
+// line's end, or not with its values: either records share lines, or the first is broken. If half of the
+// first lines hold the values of a record, or the same share of them, the lines
+// are right and the record is wrong; counted, it would shift all that follow.
+func (p *Puzzle) decideByLines(buf []byte, last bool) (framing Framing, ok bool) {
+	record := p.cells * len(p.parts)
+	var counts []int
+	for pos := 0; pos < len(buf) && len(counts) < sampleLines; {
+		end, whole := lineEnd(buf, pos)
+		line := buf[pos:end]
+		pos = end
+		if !whole && !last { // its last word may go on
+			line = line[:1+bytes.LastIndexFunc(line, unicode.IsSpace)]
+		}
+		if kindOf(line) == valuesLine {
+			counts = append(counts, p.countValues(line))
+		}
+		switch {
+		case counts != nil && counts[0] >= 2*record:
+			return Counted, true // whole records on the first line
+		case !whole && !last:
+			return 0, false
+		}
+	}
+	if len(counts) < sampleLines && !last {
+		return 0, false
+	}
+	if len(counts) == 1 {
+		return 1, true
+	}
+	best, most := 0, 0
+	for _, n := range counts {
+		if record%n != 0 {
+			continue
+		}
+		same := 0
+		for _, m := range counts {
+			if m == n {
+				same++
+			}
+		}
+		if same > most {
+			best, most = n, same
+		}
+	}
+	if 2*most < len(counts) || record/best > MaxLines {
+		return Counted, true
+	}
+	return Framing(record / best), true
+}
+
+// countValues counts the values of a text; a word that is a whole board has one
+// for each cell.
+func (p *Puzzle) countValues(line []byte) (n int) {
+	w := words{buf: line}
+	for {
+		word, ok := w.next()
+		switch {
+		case !ok:
+			return n
+		case p.isBoardWord(word):
+			n += p.cells
+		default:
+			n++
+		}
+	}
 }
 
 func countWords(line []byte) (n int) {

@@ -179,3 +179,39 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+// A first record with a value too few or too many does not shift the records
+// after it.
+func TestDecideWithABrokenFirstRecord(t *testing.T) {
+	tests := []struct {
+		name, puzzle, text string
+		want               Framing
+	}{
+		{"a value too few, in rows", "swap", "1 2 3\n4 5 6\n7 8\n1 2 3\n4 5 6\n7 8 9\n1 2 3\n4 5 6\n7 8 9\n", 3},
+		{"a value too few, in the first row", "swap", "1 2\n4 5 6\n7 8 9\n1 2 3\n4 5 6\n7 8 9\n", 3},
+		{"a value too many, in rows", "swap", "1 2 3\n4 5 6\n7 8 9 9\n1 2 3\n4 5 6\n7 8 9\n", 3},
+		{"a value too few, a board a line", "swap", "1 2 3 4 5 6 7 8\n1 2 3 4 5 6 7 8 9\n2 1 3 4 5 6 7 8 9\n", 1},
+		{"a value too many, a board a line", "swap", "1 2 3 4 5 6 7 8 9 9\n1 2 3 4 5 6 7 8 9\n", 1},
+		{"a value too many, alone", "swap", "1 2 3 4 5 6 7 8 9 9\n", 1},
+		{"pairs of boards in rows", "rotegame", "1 2 3 4\n5 6 7 8\n9 10 11\n1 2 3 4\n5 6 7 8\n9 10 11 12\n1 2 3 4\n5 6 7 8\n", 6},
+		{"words", "eight2", "12345678\n12345678X\n12X453786\n12345678X\n", 2},
+		{"boards that share lines", "swap", "1 2 3 4 5 6 7 8 9 1 2 3 4\n5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n", Counted},
+		{"whole boards on a line", "swap", "1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n", Counted},
+		{"wrapped lines", "swap", "1 2 3 4\n5 6 7 8\n9 1 2 3\n4 5 6 7\n8 9 1 2\n3 4 5 6\n7 8 9\n", Counted},
+	}
+	set, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := set.Get(tt.puzzle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := p.Decide([]byte(tt.text), true); got != tt.want || !ok {
+				t.Errorf("framing %d, %t; want %d", got, ok, tt.want)
+			}
+		})
+	}
+}

@@ -32,11 +32,12 @@ const minMemory = 4 * firstStates * stateBytes
 // NewSearch returns a Search whose sets hold at most so many bytes.
 func NewSearch(memory int64) *Search { return &Search{memory: max(memory, minMemory)} }
 
-// outcome says how a search ended.
+// outcome says how a search, or a layer of it, ended.
 type outcome uint8
 
 const (
-	found outcome = iota
+	goesOn outcome = iota // of a layer that met nothing
+	found
 	exhausted
 	overBudget
 )
@@ -81,9 +82,6 @@ func (s *Search) run(ctx context.Context, q *puzzle.Question, lim limits, dst []
 	}
 }
 
-// goesOn is the outcome of a layer that met nothing.
-const goesOn outcome = 255
-
 // expand adds a layer to a side. It is found where the sides meet, at the
 // returned state of the forward side's discovery order; exhausted where the
 // layer is empty.
@@ -91,7 +89,7 @@ func (s *Search) expand(ctx context.Context, space *puzzle.Space, side, other *s
 	start, end := side.lastLayer()
 	first := -1 // the forward number of the meeting
 	for i := start; i < end; i++ {
-		if (i-start)%checkEvery == checkEvery-1 {
+		if i%checkEvery == checkEvery-1 { // by number, so that thin layers count too
 			if lim.progress != nil {
 				lim.progress.Add(checkEvery)
 			}

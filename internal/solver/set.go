@@ -26,8 +26,8 @@ const (
 	// stateBytes is the memory of a state, in bytes: itself, from, and two
 	// places of the index.
 	stateBytes = 8 + 4 + 2*4
-	// maxStates is what numbers of 32 bits allow.
-	maxStates = 1 << 31
+	// maxStates is a power of two that numbers of 32 bits allow.
+	maxStates = 1 << 30
 )
 
 // reset empties the set but for its root. It keeps its memory, and starts with

@@ -83,9 +83,10 @@ func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want 
 		if err == nil {
 			return t.answer(q, want, buf), nil
 		}
-		if err != errTooDeep {
-			return job.Answer{}, err
+		if ctx.Err() != nil {
+			return job.Answer{}, context.Cause(ctx)
 		}
+		// There is no such table, or it failed its check: a search needs none.
 	}
 	return s.search(ctx, q, budget, progress, buf)
 }
