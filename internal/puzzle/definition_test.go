@@ -163,7 +163,7 @@ func TestDefinitionErrors(t *testing.T) {
 		{"nothing", slide2x2, slide2x2, "", []string{"empty"}},
 		{"comments only", slide2x2, slide2x2, "# nothing\n", []string{"empty"}},
 		{"two documents", slide2x2, "chunk: 100\n", "chunk: 100\n---\nchunk: 7\n", []string{"more than one"}},
-		{"too long", slide2x2, "about: A", "about: " + strings.Repeat("A", MaxDefinition), []string{"65536"}},
+		{"too long", slide2x2, "about: A", "about: " + strings.Repeat("A", MaxDefinition), []string{"16384"}},
 
 		{"no board", slide2x2, "width: 2\nheight: 2\n", "", []string{"cells"}},
 		{"width without height", slide2x2, "height: 2\n", "", []string{"height"}},
@@ -228,7 +228,7 @@ func TestDefinitionErrors(t *testing.T) {
 		{"an alias", graph4, "edges: record", "edges: [&a [1, 2], *a]", []string{"[3:28]", "alias"}},
 		{"aliases of aliases", graph4, "edges: record", "edges: [&a [1], &b [*a, *a], &c [*b, *b]]", []string{"alias"}},
 		{"a tag", slide2x2, "[1, 2, 3, 0]", "! -1", []string{"[5:7]", "tags"}},
-		{"deep nesting", slide2x2, "[1, 2, 3, 0]", strings.Repeat("[", 20000), []string{"brackets"}},
+		{"deep nesting", slide2x2, "[1, 2, 3, 0]", strings.Repeat("[", 10000), []string{"brackets"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(c.base, c.old, c.new, 1)
