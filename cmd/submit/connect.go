@@ -24,16 +24,26 @@ const closeTime = 5 * time.Second
 // of its own. End ends all that it started.
 func (s *submission) connect(ctx context.Context) (q *queue.Queue, end func() error, err error) {
 	if s.cfg.NATS.URL == "" {
-		return s.embed(ctx)
+		q, end, err = s.embed(ctx)
+	} else {
+		q, end, err = s.reach(ctx)
 	}
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	return q, end, err
+}
+
+// reach waits for the server that is configured.
+func (s *submission) reach(ctx context.Context) (*queue.Queue, func() error, error) {
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.NATS.Wait)
 	defer cancel()
-	q, err = queue.Open(waiting, queue.Config{URL: s.cfg.NATS.URL, Name: "antipode submit", Logger: s.logger()})
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, nil, cause
-		}
+	q, err := queue.Open(waiting, queue.Config{URL: s.cfg.NATS.URL, Name: "antipode submit", Logger: s.logger()})
+	switch {
+	case err != nil && waiting.Err() != nil:
 		return nil, nil, fmt.Errorf("%w (gave up after %s; nats.wait sets it)", err, s.cfg.NATS.Wait)
+	case err != nil:
+		return nil, nil, err
 	}
 	return q, func() error { return closeQueue(q) }, nil
 }

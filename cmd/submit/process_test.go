@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,7 +28,25 @@ type process struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	pipe   io.Closer // of stdout
-	stderr bytes.Buffer
+	stderr said
+}
+
+// said is what a process has said so far.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // start runs submit, which is killed if it outlasts all patience.
@@ -121,7 +140,7 @@ func TestClosedPipeEndsQuietly(t *testing.T) {
 	if status := p.status(); status != 141 {
 		t.Errorf("exit status %d, want 141", status)
 	}
-	if p.stderr.Len() > 0 {
+	if p.stderr.String() != "" {
 		t.Errorf("standard error: %s", &p.stderr)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The samples of all puzzles come back right through programs and servers that
@@ -21,10 +22,7 @@ func TestSamples(t *testing.T) {
 	url := address(port)
 	first := start(t, "submit", "--nats", url, "../../examples/swap-sample.txt", "--out", filepath.Join(t.TempDir(), "waits.out"))
 	startWorker(t, url)
-	<-first.gone
-	if status := first.cmd.ProcessState.ExitCode(); status != 0 {
-		t.Errorf("a job without a worker at first: exit status %d", status)
-	}
+	first.ends(t, 0)
 	for file, want := range examples(t) {
 		if got, _ := submit(t, 0, "--nats", url, file); got != want {
 			t.Errorf("%s:\n%swant\n%s", file, got, want)
@@ -120,11 +118,14 @@ func TestDeaths(t *testing.T) {
 	}()
 	answered := func(lines int) {
 		t.Helper()
+		late := time.After(patience)
 		for strings.Count(said.String(), "\n") < lines {
 			select {
 			case <-said.grown:
 			case <-read:
 				t.Fatal("the job ended early")
+			case <-late:
+				t.Fatalf("no %d lines of answers", lines)
 			}
 		}
 	}
@@ -138,7 +139,11 @@ func TestDeaths(t *testing.T) {
 	if status := stopped.kill(syscall.SIGTERM); status != 0 {
 		t.Errorf("a stopped worker: exit status %d", status)
 	}
-	<-read
+	select {
+	case <-read:
+	case <-time.After(patience):
+		t.Fatal("the job does not end")
+	}
 	if err := job.Wait(); err != nil {
 		t.Errorf("submit: %v", err)
 	}

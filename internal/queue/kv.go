@@ -75,7 +75,7 @@ func (s *server) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if s.nc.IsConnected() {
+		if err != nil && s.nc.IsConnected() {
 			s.log.Warn("cancelled jobs are not followed; trying again", "error", err)
 		}
 		pause(ctx, maxReconnect)
@@ -83,16 +83,25 @@ func (s *server) watch(ctx context.Context) {
 	}
 }
 
+// watchOnce follows the bucket until the server was away: the bucket may be
+// another since, and a watch that goes on would wait for its old sequence.
 func (s *server) watchOnce(ctx context.Context) error {
+	returns := s.returns.Load()
 	w, err := s.kv.Watch(ctx, "cancel.*.*")
 	if err != nil {
 		return err
 	}
 	defer w.Stop()
+	tick := time.NewTicker(maxReconnect)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-tick.C:
+			if s.returns.Load() != returns {
+				return nil
+			}
 		case entry, ok := <-w.Updates():
 			if !ok {
 				return errors.New("the watch of the bucket ended")

@@ -386,3 +386,52 @@ func connectInside(t *testing.T, s *natsd.Server) *Queue {
 	t.Cleanup(func() { hangUp(t, q) })
 	return q
 }
+
+// serveProgress serves with an Answer that works until its context ends, and
+// counts its progress where it advances.
+func serveProgress(t *testing.T, q *Queue, ctx context.Context, slots int, advances bool, begun chan<- int) (done chan struct{}) {
+	t.Helper()
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		q.Serve(ctx, ctx, ServeConfig{
+			Worker: "test-worker", Bulk: slots,
+			Answer: func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (*job.Result, func(), error) {
+				begun <- c.Number
+				tick := time.NewTicker(50 * time.Millisecond)
+				defer tick.Stop()
+				for {
+					select {
+					case <-tick.C:
+						if advances {
+							progress.Add(1)
+						}
+					case <-ctx.Done():
+						return nil, nil, context.Cause(ctx)
+					}
+				}
+			},
+		})
+	}()
+	return done
+}
+
+// serveRemembering serves until the test ends.
+func serveRemembering(t *testing.T, q *Queue, remember func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		q.Serve(ctx, ctx, ServeConfig{
+			Worker: "test-worker", Bulk: 1,
+			Answer: func(_ context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(), error) {
+				return echoed(c), remember, nil
+			},
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		await(t, done, "the end of Serve")
+	})
+}

@@ -94,13 +94,32 @@ func (s *server) serveLane(take, hold context.Context, lane Lane) error {
 		return err
 	}
 	for {
-		msg, err := it.Next(jetstream.NextContext(take))
+		msg, err := next(take, it)
 		if err != nil {
 			s.giveBack(it)
 			return err
 		}
 		s.settle(hold, msg)
 	}
+}
+
+// askAgain is much longer than a request takes to leave this process.
+const askAgain = 100 * time.Millisecond
+
+// next returns the next chunk. It asks twice: where an answer overtakes the
+// iterator's own note that its request has left, which happens on a busy machine,
+// the iterator makes no other request, and would wait until heartbeats are missed.
+func next(take context.Context, it jetstream.MessagesContext) (jetstream.Msg, error) {
+	if take.Err() != nil {
+		return nil, take.Err() // without a request
+	}
+	soon, cancel := context.WithTimeout(take, askAgain)
+	defer cancel()
+	msg, err := it.Next(jetstream.NextContext(soon))
+	if errors.Is(err, context.DeadlineExceeded) && take.Err() == nil {
+		msg, err = it.Next(jetstream.NextContext(take))
+	}
+	return msg, err
 }
 
 // giveBack ends an iterator; a chunk that came meanwhile goes back at once.

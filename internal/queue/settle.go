@@ -112,8 +112,12 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	}
 }
 
-// settleTime bounds the calls that settle one chunk.
-const settleTime = 15 * time.Second
+const (
+	// settleTime bounds the calls that settle one chunk.
+	settleTime = 15 * time.Second
+	// storeTime is how long an ack of a result may take.
+	storeTime = 3 * time.Second
+)
 
 // finish acks a chunk whose result is stored, or puts it off where that failed.
 func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, err error) bool {
@@ -225,10 +229,23 @@ func (s *server) publish(ctx context.Context, c *job.Chunk, res *job.Result, onl
 		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(0))
 	}
 	for _, m := range encodeResult(c, res, s.nc.MaxPayload()) {
-		if _, err := s.js.PublishMsg(ctx, m, opts...); err != nil {
+		if err := s.store(ctx, m, opts...); err != nil {
 			return fmt.Errorf("publish a result: %w", err)
 		}
 		opts = nil // the first part decides
 	}
 	return nil
+}
+
+// store publishes a message, again and again while ctx lasts where no ack comes:
+// what was on its way when the server went is lost, and the work is not.
+func (s *server) store(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, storeTime)
+		_, err := s.js.PublishMsg(attempt, m, opts...)
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
 }

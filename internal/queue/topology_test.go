@@ -250,6 +250,7 @@ func TestOpenCreatesWhatIsMissing(t *testing.T) {
 // A consumer, or all of JOBS, that is removed under a worker is created again,
 // and the worker goes on.
 func TestServeCreatesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	for name, remove := range map[string]func(context.Context, *Queue) error{
 		"consumer": func(ctx context.Context, q *Queue) error { return q.js.DeleteConsumer(ctx, jobsStream, "v1-bulk") },
 		"stream":   func(ctx context.Context, q *Queue) error { return q.js.DeleteStream(ctx, jobsStream) },
