@@ -86,6 +86,17 @@ func (p *process) line(t *testing.T) string {
 	return s
 }
 
+// saysNothing fails the test where there was more to say than that an answer takes
+// its time, as it does on a busy machine.
+func (p *process) saysNothing(t *testing.T) {
+	t.Helper()
+	for line := range strings.Lines(p.stderr.String()) {
+		if !strings.Contains(line, "no answer for") {
+			t.Errorf("standard error: %s", &p.stderr)
+		}
+	}
+}
+
 // status waits for the end.
 func (p *process) status() int {
 	p.Wait()
@@ -140,9 +151,7 @@ func TestClosedPipeEndsQuietly(t *testing.T) {
 	if status := p.status(); status != 141 {
 		t.Errorf("exit status %d, want 141", status)
 	}
-	if p.stderr.String() != "" {
-		t.Errorf("standard error: %s", &p.stderr)
-	}
+	p.saysNothing(t)
 }
 
 func TestInterruptLeavesWholeAnswers(t *testing.T) {
