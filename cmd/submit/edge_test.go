@@ -44,7 +44,7 @@ func (p *process) says(t *testing.T, text string) {
 // An interrupt ends a submit whose producer has gone quiet, with the status of
 // an interrupt however the two meet.
 func TestInterruptWhileTheProducerIsQuiet(t *testing.T) {
-	for range 8 {
+	for range 5 {
 		p := start(t, "--puzzle", "swap", "-")
 		if _, err := io.WriteString(p.stdin, oneSwap); err != nil {
 			t.Fatal(err)
