@@ -42,16 +42,49 @@ func Start(cfg Config) (_ *Server, err error) {
 		JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
 	})
 	if err == nil {
-		s.server.Start()
-		if !s.server.ReadyForConnections(startTime) {
-			err = errors.New("not ready in time; is there room in the folder for temporary files?")
-		}
+		err = s.start()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("embedded NATS: %w", err), s.Stop())
 	}
 	return s, nil
 }
+
+// start starts the server and waits for it, no longer than for what it cannot do
+// without.
+func (s *Server) start() error {
+	failed := make(lastWords, 1)
+	s.server.SetLogger(failed, false, false)
+	s.server.Start()
+	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); {
+		if s.server.ReadyForConnections(startTime / 100) {
+			return nil
+		}
+		select {
+		case reason := <-failed:
+			return errors.New(reason)
+		default:
+		}
+	}
+	return errors.New("not ready in time; is there room in the folder for temporary files?")
+}
+
+// lastWords takes the first fatal error of a server, which would end a program of
+// its own, and nothing else.
+type lastWords chan string
+
+func (w lastWords) Fatalf(format string, args ...any) {
+	select {
+	case w <- fmt.Sprintf(format, args...):
+	default:
+	}
+}
+
+func (lastWords) Noticef(string, ...any) {}
+func (lastWords) Warnf(string, ...any)   {}
+func (lastWords) Errorf(string, ...any)  {}
+func (lastWords) Debugf(string, ...any)  {}
+func (lastWords) Tracef(string, ...any)  {}
 
 // InProcessConn returns a connection to the server that leaves no process.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.server.InProcessConn() }
