@@ -66,16 +66,13 @@ func (c *Cutter) Announced() (n int, ok bool) {
 // reader.
 func (c *Cutter) Next(ctx context.Context) (*Chunk, error) {
 	for {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		if !c.started {
 			if err := c.start(); err != nil {
 				return nil, err
 			}
 		}
 		if c.started {
-			chunk, err := c.cut()
+			chunk, err := c.cut(ctx)
 			if chunk != nil || err != nil {
 				return chunk, err
 			}
@@ -86,7 +83,7 @@ func (c *Cutter) Next(ctx context.Context) (*Chunk, error) {
 			}
 			return nil, io.EOF
 		}
-		if err := c.fill(); err != nil {
+		if err := c.fill(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +148,7 @@ func (c *Cutter) count() error {
 // Where chunks end must not depend on how many bytes a read gave. So what is
 // too far ahead, be it a long record or one after many blank lines, ends a chunk
 // when its end is seen as well as when it is not.
-func (c *Cutter) cut() (*Chunk, error) {
+func (c *Cutter) cut(ctx context.Context) (*Chunk, error) {
 	for {
 		f, found := c.next(c.buf[c.pos:])
 		ahead := len(c.buf) - c.pos
@@ -176,7 +173,7 @@ func (c *Cutter) cut() (*Chunk, error) {
 		case far && c.strip():
 			continue
 		case found == puzzle.FoundPart || f.End-f.Start > MaxRecord:
-			return c.tooLong()
+			return c.tooLong(ctx)
 		}
 		if c.pending == 0 { // the payload starts with the record
 			c.buf, c.line = c.buf[c.pos+f.Start:], c.lineAt+f.Line
@@ -257,7 +254,7 @@ func (c *Cutter) isComment(line []byte) bool { return c.puzzle != nil && puzzle.
 // tooLong skips the record of more than MaxRecord bytes that buf starts with:
 // all its lines, or where their number cannot be known what goes before the next
 // blank line.
-func (c *Cutter) tooLong() (*Chunk, error) {
+func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: 1,
 		TooLong: fmt.Sprintf("a record of more than %d bytes", MaxRecord)}
 	lines, known := 1, true
@@ -293,7 +290,7 @@ func (c *Cutter) tooLong() (*Chunk, error) {
 			c.advance(0, line)
 			return chunk, nil
 		}
-		if err := c.fill(); err != nil {
+		if err := c.fill(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -302,7 +299,10 @@ func (c *Cutter) tooLong() (*Chunk, error) {
 const readSize = 256 << 10
 
 // fill reads more bytes into buf.
-func (c *Cutter) fill() error {
+func (c *Cutter) fill(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if cap(c.buf)-len(c.buf) < readSize/2 {
 		c.buf = append(make([]byte, 0, len(c.buf)+2*readSize), c.buf...)
 	}

@@ -125,7 +125,7 @@ func All(c *Chunk, set *puzzle.Set, a Answer) *Result {
 			if c.Format.JSONL {
 				r.readSafely(&rec)
 			}
-		case c.Records == 0:
+		case c.Records == 0 && (err == nil || n > 0): // one answer, where records cannot be told apart
 			return res
 		case n > 0: // it cannot be found
 			rec.Number++

@@ -169,3 +169,13 @@ func TestAll(t *testing.T) {
 		})
 	}
 }
+
+// A chunk that says neither how many records it has nor of which puzzle gets one
+// answer, with the reason.
+func TestAllOfWhatCannotBeTold(t *testing.T) {
+	c := &job.Chunk{Spec: job.Spec{Puzzle: "nine", File: "f"}, FirstLine: 1, FirstRecord: 1, Payload: []byte("1 2 3\n4 5 6\n")}
+	res := job.All(c, builtins(t), job.Answer{Status: job.Failed, Reason: "no such puzzle"})
+	if got, want := string(res.Payload), "failed: f:1: no such puzzle\n"; got != want || res.Records != 1 {
+		t.Errorf("%d records, %q; want 1, %q", res.Records, got, want)
+	}
+}

@@ -152,7 +152,10 @@ func reconnectDelay(attempts int) time.Duration {
 // Close waits until what was sent has left, and closes the connection. It waits
 // no longer than ctx lasts.
 func (q *Queue) Close(ctx context.Context) error {
-	err := q.nc.FlushWithContext(ctx)
+	var err error
+	if q.nc.IsConnected() {
+		err = q.nc.FlushWithContext(ctx)
+	}
 	q.nc.Close()
 	<-q.closed
 	if errors.Is(err, nats.ErrConnectionClosed) {

@@ -46,10 +46,11 @@ func (x *run) stopConsuming() {
 		return
 	}
 	x.consumer.Stop()
+	closed := x.consumer.Closed()
 	for {
 		select {
 		case <-x.parts:
-		case <-x.consumer.Closed():
+		case <-closed:
 			x.consumer = nil
 			return
 		}

@@ -68,6 +68,7 @@ type run struct {
 	written   int             // chunks written, the number of the next
 	bytes     int64           // of payloads in chunks
 	ended     bool            // Next has no more
+	failed    error           // of Next, returned once what it gave is written
 
 	refused  chan refusal // publishes that failed
 	parts    chan part    // results, as they come
@@ -101,7 +102,8 @@ type cut struct {
 }
 
 // Run publishes a job's chunks, under its window, and writes their results in
-// order. It returns when all is written; or the error of Next or Write; or ctx's.
+// order. It returns when all is written, with the error of Next if it had one; or
+// at once with the error of Write, or ctx's.
 func (q *Queue) Run(ctx context.Context, r Run) error {
 	x := &run{
 		Run: &r, q: q, chunks: map[int]*flying{},
@@ -172,11 +174,12 @@ func (x *run) loop(ctx context.Context, cuts <-chan cut) error {
 		}
 		select {
 		case c := <-next:
-			if c.err == io.EOF {
+			switch {
+			case c.err == io.EOF:
 				x.ended = true
-			} else if c.err != nil {
-				return c.err
-			} else {
+			case c.err != nil:
+				x.ended, x.failed = true, c.err
+			default:
 				if err := x.take(c); err != nil {
 					return err
 				}
@@ -198,7 +201,7 @@ func (x *run) loop(ctx context.Context, cuts <-chan cut) error {
 			return err
 		}
 		if x.ended && len(x.chunks) == 0 {
-			return nil
+			return x.failed
 		}
 	}
 }

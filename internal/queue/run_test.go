@@ -229,12 +229,19 @@ func TestJobWithoutChunks(t *testing.T) {
 	completes(t, running(t, q, Run{Spec: newSpec(), Next: inTurn(nil), Write: func(*job.Chunk, *job.Result) error { return errors.New("written") }}))
 }
 
+// What was read before the error is answered.
 func TestRunEndsWithTheErrorOfNext(t *testing.T) {
 	q := connect(t, startServer(t).URL(), lenient())
+	serve(t, q, 2, 1, echo)
 	spec := newSpec()
+	written := 0
 	next, broken := inTurn(numbered(spec, 3)), errors.New("the disk is broken")
 	result := running(t, q, Run{
-		Spec: spec, Write: func(*job.Chunk, *job.Result) error { return nil },
+		Spec: spec, Window: Window{4, 1 << 20},
+		Write: func(*job.Chunk, *job.Result) error {
+			written++
+			return nil
+		},
 		Next: func(ctx context.Context) (*job.Chunk, *job.Result, error) {
 			c, r, err := next(ctx)
 			if err == io.EOF {
@@ -243,8 +250,8 @@ func TestRunEndsWithTheErrorOfNext(t *testing.T) {
 			return c, r, err
 		},
 	})
-	if err := await(t, result, "the error"); !errors.Is(err, broken) {
-		t.Errorf("error %v, want %v", err, broken)
+	if err := await(t, result, "the error"); !errors.Is(err, broken) || written != 3 {
+		t.Errorf("error %v, want %v; %d chunks written", err, broken, written)
 	}
 }
 

@@ -89,7 +89,9 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	res, remember, err := s.answer(work, msg, chunk)
 	cause := context.Cause(work)
 	release()
-	// The work may have taken longer than settling may.
+	// The work may have taken longer than settling may, and nobody else shall have
+	// the chunk meanwhile.
+	s.say(msg.InProgress(), "progress", "job", chunk.Job)
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(hold), settleTime)
 	defer cancel()
 	switch {
@@ -113,8 +115,8 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 }
 
 const (
-	// settleTime bounds the calls that settle one chunk.
-	settleTime = 15 * time.Second
+	// settleTime bounds the calls that settle one chunk. It is below the ack wait.
+	settleTime = 9 * time.Second
 	// storeTime is how long an ack of a result may take.
 	storeTime = 3 * time.Second
 )

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -131,9 +132,9 @@ func readHeaders(c *job.Chunk, h nats.Header) error {
 		return n
 	}
 	c.Records = integer(hRecords, 0, 1, puzzle.MaxChunkRecords)
-	c.FirstLine = integer(hFirstLine, 1, 1, 1<<40)
-	c.FirstRecord = integer(hFirstRecord, 1, 1, 1<<40)
-	c.Budget.States = int64(integer(hBudgetStates, 0, 1, 1<<50))
+	c.FirstLine = integer(hFirstLine, 1, 1, math.MaxInt)
+	c.FirstRecord = integer(hFirstRecord, 1, 1, math.MaxInt)
+	c.Budget.States = int64(integer(hBudgetStates, 0, 1, math.MaxInt))
 	if s := h.Get(hBudgetTime); s != "" {
 		d, err := time.ParseDuration(s)
 		if err != nil || d <= 0 {

@@ -107,7 +107,7 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		{hRecords, long, "not a number"},
 		{hFirstLine, "0", "not a number"},
 		{hFirstLine, "1.5", "not a number"},
-		{hFirstLine, "1099511627777", "not a number"},
+		{hFirstLine, "9223372036854775808", "not a number"},
 		{hFirstRecord, "none", "not a number"},
 		{hFirstRecord, "٣", "not a number"},
 		{hBudgetStates, "0", "not a number"},

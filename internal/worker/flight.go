@@ -59,7 +59,7 @@ func (f *flights) do(ctx context.Context, key flightKey, progress *atomic.Int64,
 		}
 		if other.err == nil {
 			answer := other.answer
-			answer.Cached = true
+			answer.Cached = answer.Status.Final()
 			return answer, nil
 		}
 		if err := ctx.Err(); err != nil {
