@@ -27,14 +27,14 @@ type Space struct {
 	names       []string
 	perms       []perm           // by move
 	inverses    []perm           // by move
-	steps       [MaxCells][]Step // blank: the ways out of each cell, in order of moves
-	entries     [MaxCells][]Step // blank: the ways into each cell; To is where the blank comes from
+	steps       [MaxCells][]step // blank: the ways out of each cell, in order of moves
+	entries     [MaxCells][]step // blank: the ways into each cell; To is where the blank comes from
 	blank       bool
 	fingerprint Fingerprint
 }
 
-// Step is one way of the blank out of a cell: by which move, and where to.
-type Step struct{ Move, To uint8 }
+// step is one way of the blank out of a cell: by which move, and where to.
+type step struct{ Move, To uint8 }
 
 // Move is a permutation of the cells with its name: cell i takes what stood on
 // cell From[i].
@@ -93,8 +93,8 @@ func NewBlank(n int, names []string, ways [][]int) (*Space, error) {
 				return nil, fmt.Errorf("move %q cannot take the blank from cell %d to cell %d", names[m], from+1, to+1)
 			}
 			out[from] |= 1 << to
-			sp.steps[from] = append(sp.steps[from], Step{uint8(m), uint8(to)})
-			sp.entries[to] = append(sp.entries[to], Step{uint8(m), uint8(from)})
+			sp.steps[from] = append(sp.steps[from], step{uint8(m), uint8(to)})
+			sp.entries[to] = append(sp.entries[to], step{uint8(m), uint8(from)})
 		}
 	}
 	for from := range n {
@@ -159,10 +159,6 @@ func (sp *Space) Moves() []string { return sp.names }
 // HasBlank tells the kind of move: whether a blank walks, or permutations act.
 func (sp *Space) HasBlank() bool { return sp.blank }
 
-// Steps returns the ways of the blank out of a cell, in order of moves; none on
-// a space without a blank. Read only.
-func (sp *Space) Steps(cell int) []Step { return sp.steps[cell] }
-
 // Fingerprint names the space by its mathematics.
 func (sp *Space) Fingerprint() Fingerprint { return sp.fingerprint }
 
@@ -217,7 +213,7 @@ func (sp *Space) AppendPrevious(dst []Edge, s State) []Edge {
 	return s.appendPermuted(dst, sp.inverses)
 }
 
-func (s State) appendSlides(dst []Edge, ways *[MaxCells][]Step) []Edge {
+func (s State) appendSlides(dst []Edge, ways *[MaxCells][]step) []Edge {
 	b := s.Blank()
 	for _, st := range ways[b] {
 		dst = append(dst, Edge{s.slide(b, int(st.To)), st.Move})

@@ -59,7 +59,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	}
 	log := s.log.With("job", chunk.Job, "chunk", chunk.Number)
 	if err != nil {
-		s.finish(ctx, msg, chunk, s.giveUp(ctx, msg, chunk, delivered, err.Error()))
+		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, err.Error()))
 		return
 	}
 	begun := 0
@@ -73,7 +73,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	if begun >= maxTries || delivered > maxDelivered {
 		reason := fmt.Sprintf("given up: begun %d times, delivered %d times, and never finished", begun, delivered)
 		log.Error("chunk given up", "begun", begun, "delivered", delivered)
-		s.finish(ctx, msg, chunk, s.giveUp(ctx, msg, chunk, delivered, reason))
+		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, reason))
 		return
 	}
 	if delivered > 1 {
@@ -100,7 +100,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 		if stored != nil {
 			s.takeBack(ctx, chunk, begun)
 		}
-		if s.finish(ctx, msg, chunk, stored) && remember != nil {
+		if s.finish(ctx, msg, chunk, delivered, stored) && remember != nil {
 			remember()
 		}
 	case errors.Is(cause, errCancelled):
@@ -122,11 +122,7 @@ const (
 )
 
 // finish acks a chunk whose result is stored, or puts it off where that failed.
-func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, err error) bool {
-	delivered := 1
-	if meta, metaErr := msg.Metadata(); metaErr == nil {
-		delivered = int(meta.NumDelivered)
-	}
+func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int, err error) bool {
 	if err != nil {
 		s.log.Warn("result not stored", "job", c.Job, "chunk", c.Number, "error", err)
 		s.putOff(msg, delivered)
