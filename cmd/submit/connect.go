@@ -95,16 +95,18 @@ func (s *submission) embedded(ctx context.Context, started *closers) (*queue.Que
 	slots := worker.Slots(s.cfg.Slots)
 	w := &worker.Worker{
 		Name:    "embedded",
-		Puzzles: s.puzzles,
+		Puzzles: s.builtin,
 		Solver:  solver.New(solver.Config{Searches: slots + 1, Memory: int64(s.cfg.Memory), TableMemory: int64(s.cfg.Tables.Memory)}),
 		Cache:   answers,
 		Mode:    worker.Searched,
 		Budget:  job.Budget{States: limits.States, Time: limits.Time},
+
+		Definition: work.Definition,
 	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var slotsDone sync.WaitGroup
 	slotsDone.Go(func() {
-		work.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Puzzles: s.puzzles, Worker: w.Name, Bulk: slots, Express: 1})
+		work.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: 1})
 	})
 	started.add(func() error {
 		stop()

@@ -28,6 +28,8 @@ type input struct {
 	spec   job.Spec
 	puzzle *puzzle.Puzzle // nil for jsonl
 	read   atomic.Int64   // bytes so far
+
+	definitions [][]byte // of the puzzles that its chunks name
 }
 
 // Read reads from the file, or the pipe.
@@ -93,39 +95,50 @@ func closeAll(inputs []*input) {
 // describe finds the puzzle and the format of a job file.
 func (s *submission) describe(in *input, name string) (err error) {
 	in.spec = job.Spec{
-		Owner:  s.cfg.Owner,
-		Job:    job.NewID(),
-		Want:   s.opts.want,
-		File:   printable(in.name),
-		Budget: job.Budget{States: s.cfg.Budget.States, Time: s.cfg.Budget.Time},
+		Owner:   s.cfg.Owner,
+		Job:     job.NewID(),
+		Want:    s.opts.want,
+		Explain: s.opts.explain,
+		File:    printable(in.name),
+		Budget:  job.Budget{States: s.cfg.Budget.States, Time: s.cfg.Budget.Time},
 	}
-	puzzleName := s.opts.puzzle
 	switch {
 	case filepath.Ext(name) == ".jsonl":
 		in.spec.Format.JSONL = true
-	case puzzleName != "":
 	case name == "-":
-		in.spec.Format.JSONL, err = in.startsWithBrace()
-		if err == nil && !in.spec.Format.JSONL {
-			err = fmt.Errorf("standard input has no name to tell its puzzle by; use --puzzle, with one of %s", strings.Join(s.puzzles.Names(), ", "))
-		}
-	default:
-		puzzleName, _, _ = strings.Cut(filepath.Base(name), "-")
-		puzzleName, _, _ = strings.Cut(puzzleName, ".")
-		if _, unknown := s.puzzles.Get(puzzleName); unknown != nil {
-			err = fmt.Errorf("%s: its name does not start with the name of a puzzle; use --puzzle, with one of %s", name, strings.Join(s.puzzles.Names(), ", "))
+		if in.spec.Format.JSONL, err = in.startsWithBrace(); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return err
+	switch {
+	case in.spec.Format.JSONL:
+	case s.only != nil:
+		in.puzzle = s.only
+	case name == "-":
+		return fmt.Errorf("standard input has no name to tell its puzzle by; use --puzzle, with one of %s or the file of a definition", s.names())
+	default:
+		if in.puzzle = s.byName(filepath.Base(name)); in.puzzle == nil {
+			return fmt.Errorf("%s: its name does not start with the name of a puzzle; use --puzzle, with one of %s or the file of a definition", name, s.names())
+		}
 	}
 	in.spec.JSON = s.opts.output == "jsonl" || s.opts.output == "" && in.spec.Format.JSONL
-	if !in.spec.Format.JSONL {
-		in.spec.Puzzle = puzzleName
-		in.puzzle, err = s.puzzles.Get(puzzleName)
+	named := s.given // JSON lines may name these
+	if in.puzzle != nil {
+		named = []*puzzle.Puzzle{in.puzzle}
 	}
-	return err
+	var refs []string
+	for _, p := range named {
+		refs = append(refs, p.Ref())
+		if d := p.Definition(); d != nil {
+			in.definitions = append(in.definitions, d)
+		}
+	}
+	in.spec.Puzzle = strings.Join(refs, " ")
+	return nil
 }
+
+// maxHead bounds what is read ahead of a nameless input, in bytes.
+const maxHead = 64 << 10
 
 // startsWithBrace tells whether a nameless input is JSON.
 func (in *input) startsWithBrace() (bool, error) {
@@ -134,8 +147,8 @@ func (in *input) startsWithBrace() (bool, error) {
 		buf := make([]byte, 4096)
 		n, err := in.reader.Read(buf)
 		head = append(head, buf[:n]...)
-		text := bytes.TrimSpace(head)
-		if len(text) > 0 || err != nil && err != job.ErrQuiet {
+		text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
+		if len(text) > 0 || len(head) >= maxHead || err != nil && err != job.ErrQuiet {
 			in.reader = io.MultiReader(bytes.NewReader(head), in.reader)
 			if err == io.EOF || errors.Is(err, job.ErrQuiet) {
 				err = nil

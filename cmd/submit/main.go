@@ -106,6 +106,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 const example = `  submit examples/*                                 all the samples, server and worker inside this process
   submit --nats nats://127.0.0.1:4222 eight.txt     the workers of that server
   submit --puzzle rotegame - <boards                from standard input
+  submit --puzzle topspin.yaml boards.txt           a puzzle of your own
   submit --out-dir answers tests/*.in --puzzle eight
   producer | submit --puzzle swap --output jsonl -  answers as they come`
 
@@ -117,10 +118,11 @@ func newCommand(stdin, stdout, stderr *os.File) *cobra.Command {
 		Short: "Answer shortest-path questions about permutation puzzles",
 		Long: `submit answers the records of job files, in their order, on standard output.
 
-A text file holds records of one puzzle: the one that its name starts with, up
-to the first '.' or '-' (eight-sample.txt), or the one that --puzzle names. A
-.jsonl file holds a JSON object a line, which names its puzzle. '-' is standard
-input. 'submit puzzles' lists the puzzles.
+A text file holds records of one puzzle: the one that its name starts with
+(eight-sample.txt), or the one that --puzzle names. A .jsonl file holds a JSON
+object a line, which names its puzzle. '-' is standard input. 'submit puzzles'
+lists the puzzles that come with the program; --puzzle FILE.yaml gives one of
+your own.
 
 Exit status: 0 every record was answered (that a goal is unreachable is an
 answer); 1 some are invalid, exceeded or failed, or a file is empty; 2 usage or
@@ -134,7 +136,8 @@ configuration; 3 not delivered; 130 or 143 interrupted.`,
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	f := cmd.Flags()
-	f.StringVar(&opts.puzzle, "puzzle", "", "the puzzle of the text files")
+	f.StringArrayVar(&opts.puzzles, "puzzle", nil, "the puzzle of the text files: a name, or the file of a definition; with more than one,\nnames of files and JSON lines choose among them")
+	f.BoolVar(&opts.explain, "explain", false, "add to each answer how it was found")
 	f.StringVar(&opts.want, "want", "", "distance or moves (default: what the puzzle wants)")
 	f.StringVar(&opts.output, "output", "", "text or jsonl (default: as the file)")
 	f.StringVar(&opts.out, "out", "", "write the answers to this file")
@@ -158,7 +161,7 @@ configuration; 3 not delivered; 130 or 143 interrupted.`,
 		if err != nil {
 			return err
 		}
-		s := &submission{cfg: cfg, opts: opts, puzzles: puzzles, stdin: stdin, stdout: stdout, stderr: stderr}
+		s := &submission{cfg: cfg, opts: opts, builtin: puzzles, stdin: stdin, stdout: stdout, stderr: stderr}
 		return s.run(cmd.Context(), args)
 	}
 	cmd.AddCommand(puzzlesCommand(stdout), versionCommand(stdout))

@@ -19,15 +19,21 @@ import (
 
 // options are the flags that belong to one call.
 type options struct {
-	puzzle, want, output string
-	out, outDir          string
+	puzzles      []string // names, and files of definitions
+	want, output string
+	out, outDir  string
+	explain      bool
 }
 
 // submission is one call of submit: job files, one after another.
 type submission struct {
 	cfg     config.Submit
 	opts    options
-	puzzles *puzzle.Set
+	builtin *puzzle.Set
+
+	puzzles *puzzle.Set      // those that --puzzle gave, too
+	given   []*puzzle.Puzzle // by --puzzle
+	only    *puzzle.Puzzle   // of all text files; nil where their names choose
 
 	stdin, stdout, stderr *os.File
 
@@ -88,12 +94,7 @@ func (s *submission) check(names []string) error {
 	default:
 		return fmt.Errorf("--output: %q; text or jsonl are possible", s.opts.output)
 	}
-	if s.opts.puzzle != "" {
-		if _, err := s.puzzles.Get(s.opts.puzzle); err != nil {
-			return fmt.Errorf("--puzzle: %w", err)
-		}
-	}
-	return nil
+	return s.choose()
 }
 
 // exit gives an error the exit status that it asks for, and says what is lost.
@@ -125,9 +126,10 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 	bar := s.newProgress(in, cutter)
 	defer bar.finish()
 	r := queue.Run{
-		Spec:   in.spec,
-		Window: queue.Window{Chunks: s.cfg.Window.Chunks, Bytes: int64(s.cfg.Window.Bytes)},
-		Next:   func(ctx context.Context) (*job.Chunk, *job.Result, error) { return s.next(ctx, cutter) },
+		Spec:        in.spec,
+		Definitions: in.definitions,
+		Window:      queue.Window{Chunks: s.cfg.Window.Chunks, Bytes: int64(s.cfg.Window.Bytes)},
+		Next:        func(ctx context.Context) (*job.Chunk, *job.Result, error) { return s.next(ctx, cutter) },
 		Write: func(_ *job.Chunk, res *job.Result) error {
 			if _, err := out.Write(res.Payload); err != nil {
 				return fmt.Errorf("write answers: %w", err)

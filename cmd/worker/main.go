@@ -153,9 +153,10 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		return stopped(take, err)
 	}
 	defer closeWithin(q.Close, log)
+	w.Definition = q.Definition
 	log.Info("ready", "worker", w.Name, "puzzles", strings.Join(puzzles.Names(), " "), "tables", tables, "slots", slots,
 		"cache", cfg.Cache.Mode, "redis", cfg.Redis.Addr, "version", version.String(), "seconds", time.Since(began).Seconds())
-	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Puzzles: puzzles, Worker: w.Name, Bulk: slots, Express: 1})
+	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: 1})
 	log.Info("stopped")
 	return nil
 }

@@ -52,11 +52,11 @@ func newSite(t *testing.T, url, redis, secret string) *site {
 	work := open()
 	s.Queue = open()
 	w := &worker.Worker{Name: "test", Puzzles: s.puzzles, Cache: answers, Mode: worker.Searched,
-		Solver: solver.New(solver.Config{Searches: 3, Memory: 1 << 28, TableMemory: 1 << 28})}
+		Solver: solver.New(solver.Config{Searches: 3, Memory: 1 << 28, TableMemory: 1 << 28}), Definition: work.Definition}
 	serving, stop := context.WithCancel(context.Background())
 	var slots sync.WaitGroup
 	slots.Go(func() {
-		work.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Puzzles: s.puzzles, Worker: "test", Bulk: 2, Express: 1})
+		work.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: "test", Bulk: 2, Express: 1})
 	})
 	s.stop = sync.OnceFunc(func() {
 		stop()

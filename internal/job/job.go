@@ -83,14 +83,18 @@ func (b Budget) Within(worker Budget) Budget {
 
 // Spec is what all chunks of a job have in common.
 type Spec struct {
-	Owner  string // a token
-	Job    string // a token of 128 random bits
-	Puzzle string // its name; "" where records name theirs
-	Format Format // of the records
-	JSON   bool   // answers are printed as jsonl
-	Want   string // distance, moves, or "" for what the puzzle wants
-	File   string // what messages call the job file
-	Budget Budget
+	Owner string // a token
+	Job   string // a token of 128 random bits
+	// Puzzle is the ref of the puzzle of a text file. Of jsonl, whose records name
+	// theirs, it is the refs of those that they may name besides the built-in
+	// ones, with spaces between them.
+	Puzzle  string
+	Format  Format // of the records
+	JSON    bool   // answers are printed as jsonl
+	Want    string // distance, moves, or "" for what the puzzle wants
+	Explain bool   // answers say how they were found
+	File    string // what messages call the job file
+	Budget  Budget
 }
 
 // Chunk is a run of whole records as they stand in the job file, the unit of
@@ -153,6 +157,10 @@ type Answer struct {
 	Line       int     // on which an invalid record is wrong, from the record's first, 0
 	Reason     string  // of an invalid or failed record
 	Cached     bool
+	// How it was found, of a record that was solved or whose budget ran out.
+	Method  string  // a word for people
+	Nodes   int64   // states that a search visited
+	Seconds float64 // where the job asks for it
 }
 
 var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

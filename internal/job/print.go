@@ -13,9 +13,12 @@ import (
 // moves are wanted; -1 where the goal is unreachable. A record with another
 // status says so in the place of the distance, with the file and the line. An
 // answer of two lines stays two lines. As jsonl: an object on a line.
+//
+// Where the job asks for it, how an answer was found comes after it: as text in a
+// comment on its first line, as jsonl in four more fields.
 func Append(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 	if spec.JSON {
-		return appendJSON(dst, rec, a)
+		return appendJSON(dst, spec, rec, a)
 	}
 	return appendText(dst, spec, rec, a)
 }
@@ -46,6 +49,16 @@ func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 			dst = append(dst, oneLine(a.Reason)...)
 		}
 	}
+	if spec.Explain && a.Method != "" {
+		dst = append(dst, " # method="...)
+		dst = append(dst, a.Method...)
+		dst = append(dst, " nodes="...)
+		dst = strconv.AppendInt(dst, a.Nodes, 10)
+		dst = append(dst, " cached="...)
+		dst = strconv.AppendBool(dst, a.Cached)
+		dst = append(dst, " seconds="...)
+		dst = strconv.AppendFloat(dst, a.Seconds, 'f', 6, 64)
+	}
 	dst = append(dst, '\n')
 	if rec.Want == puzzle.Moves {
 		if a.Status == Solved {
@@ -62,7 +75,7 @@ func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 	return dst
 }
 
-func appendJSON(dst []byte, rec *Record, a *Answer) []byte {
+func appendJSON(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 	dst = append(dst, '{')
 	if rec.ID != nil {
 		dst = append(dst, `"id":`...)
@@ -95,6 +108,16 @@ func appendJSON(dst []byte, rec *Record, a *Answer) []byte {
 	case Invalid, Failed:
 		dst = append(dst, `,"reason":`...)
 		dst = appendString(dst, a.Reason)
+	}
+	if spec.Explain && a.Method != "" {
+		dst = append(dst, `,"method":"`...)
+		dst = append(dst, a.Method...)
+		dst = append(dst, `","nodes":`...)
+		dst = strconv.AppendInt(dst, a.Nodes, 10)
+		dst = append(dst, `,"cached":`...)
+		dst = strconv.AppendBool(dst, a.Cached)
+		dst = append(dst, `,"seconds":`...)
+		dst = strconv.AppendFloat(dst, a.Seconds, 'f', 6, 64)
 	}
 	return append(dst, "}\n"...)
 }

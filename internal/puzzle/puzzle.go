@@ -7,6 +7,7 @@ package puzzle
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -71,6 +72,9 @@ type Puzzle struct {
 	parts     []part
 	goal      *labelling // nil where records bring theirs
 	goalBoard Board
+
+	definition []byte // with its hash; empty where it comes with the program
+	hash       string
 }
 
 // Cells returns the number of cells.
@@ -104,10 +108,10 @@ func (p *Puzzle) Parts() []string {
 //go:embed builtin/*.yaml
 var builtins embed.FS
 
-// Set is a set of puzzles by name.
+// Set is a set of puzzles. It does not change once made.
 type Set struct {
-	names   []string
-	puzzles map[string]*Puzzle
+	names   []string           // sorted
+	puzzles map[string]*Puzzle // by name, and by ref
 }
 
 // Builtin reads the definitions that come with the program.
@@ -116,7 +120,7 @@ func Builtin() (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{puzzles: map[string]*Puzzle{}}
+	var all []*Puzzle
 	for _, f := range files {
 		text, err := builtins.ReadFile(path.Join("builtin", f.Name()))
 		if err != nil {
@@ -126,19 +130,38 @@ func Builtin() (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.puzzles[p.Name] = p
-		s.names = append(s.names, p.Name)
+		all = append(all, p)
 	}
-	return s, nil
+	return new(Set).With(all...), nil
+}
+
+// With returns the set with other puzzles, each of which takes the place of one
+// of its name.
+func (s *Set) With(puzzles ...*Puzzle) *Set {
+	w := &Set{puzzles: maps.Clone(s.puzzles)}
+	if w.puzzles == nil {
+		w.puzzles = map[string]*Puzzle{}
+	}
+	for _, p := range puzzles {
+		w.puzzles[p.Name], w.puzzles[p.Ref()] = p, p
+	}
+	for key, p := range w.puzzles {
+		if key == p.Name {
+			w.names = append(w.names, key)
+		}
+	}
+	slices.Sort(w.names)
+	return w
 }
 
 // Names returns the names of the puzzles, sorted.
 func (s *Set) Names() []string { return slices.Clone(s.names) }
 
-// Get returns a puzzle by name. The error lists the names there are.
+// Get returns a puzzle by its name or its ref. The error lists the names there
+// are.
 func (s *Set) Get(name string) (*Puzzle, error) {
 	if p, ok := s.puzzles[name]; ok {
 		return p, nil
 	}
-	return nil, fmt.Errorf("unknown puzzle %q; there are %s", name, strings.Join(s.names, ", "))
+	return nil, fmt.Errorf("unknown puzzle %.150q; there are %s", name, strings.Join(s.names, ", "))
 }

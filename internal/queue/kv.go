@@ -12,9 +12,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
+	"antipode/internal/puzzle"
 )
 
 // Keys of the bucket.
+func definitionKey(hash string) string  { return "puzzle." + hash }
 func jobKey(owner, id string) string    { return "job." + owner + "." + id }
 func cancelKey(owner, id string) string { return "cancel." + owner + "." + id }
 func triesKey(c *job.Chunk) string      { return "tries." + c.Job + "." + strconv.Itoa(c.Number) }
@@ -42,6 +44,36 @@ func (q *Queue) setTries(ctx context.Context, c *job.Chunk, n int) error {
 		return fmt.Errorf("tries of chunk %s: %w", c.Name(), err)
 	}
 	return nil
+}
+
+// ErrNoDefinition says that the bucket holds no definition of a hash.
+var ErrNoDefinition = errors.New("no such definition in the bucket")
+
+// Define stores a puzzle's definition for workers, under the hash of its bytes.
+func (q *Queue) Define(ctx context.Context, definition []byte) error {
+	hash := puzzle.Hash(definition)
+	if _, err := q.kv.Put(ctx, definitionKey(hash), definition); err != nil {
+		return fmt.Errorf("store definition %s: %w", hash, err)
+	}
+	return nil
+}
+
+// Definition returns a puzzle's definition by the hash of its bytes. The error is
+// ErrNoDefinition, or that the bucket could not be read.
+func (q *Queue) Definition(ctx context.Context, hash string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	entry, err := q.kv.Get(ctx, definitionKey(hash))
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return nil, fmt.Errorf("definition %s: %w", hash, ErrNoDefinition)
+	case err != nil:
+		return nil, fmt.Errorf("definition %s: %w", hash, err)
+	}
+	if puzzle.Hash(entry.Value()) != hash { // it was not Define that stored it
+		return nil, fmt.Errorf("definition %s: what is stored under it has another hash: %w", hash, ErrNoDefinition)
+	}
+	return entry.Value(), nil
 }
 
 // Cancel marks a job as cancelled: workers drop its chunks.

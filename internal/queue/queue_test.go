@@ -110,15 +110,11 @@ func serve(t *testing.T, q *Queue, bulk, express int, answer answerer) (stop fun
 
 func serveUntil(t *testing.T, q *Queue, take, hold context.Context, bulk, express int, answer answerer) (done chan struct{}) {
 	t.Helper()
-	set, err := puzzle.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
 		q.Serve(take, hold, ServeConfig{
-			Puzzles: set, Worker: "test-worker", Bulk: bulk, Express: express,
+			Fail: failAll, Worker: "test-worker", Bulk: bulk, Express: express,
 			Answer: func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (*job.Result, func(), error) {
 				r, err := answer(ctx, c)
 				return r, nil, err
@@ -126,6 +122,17 @@ func serveUntil(t *testing.T, q *Queue, take, hold context.Context, bulk, expres
 		})
 	}()
 	return done
+}
+
+// failAll is the Fail of a server that knows no given puzzles.
+func failAll(_ context.Context, c *job.Chunk, reason string) *job.Result {
+	set, err := puzzle.Builtin()
+	if err != nil {
+		panic(err)
+	}
+	res := job.All(c, set, job.Answer{Status: job.Failed, Reason: reason})
+	res.Worker = "test-worker"
+	return res
 }
 
 // echo answers a chunk with its own payload.

@@ -69,6 +69,9 @@ func (x *run) audit(ctx context.Context) error {
 	if _, err := x.q.ensure(ctx); err != nil {
 		return x.passing(ctx, err)
 	}
+	if err := x.define(ctx); err != nil { // the bucket may be another
+		return x.passing(ctx, err)
+	}
 	queued, err := x.numbers(ctx, jobsStream, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*", 6)
 	if err != nil {
 		return x.passing(ctx, err)

@@ -37,9 +37,11 @@ type Entry struct {
 
 // Run is one job.
 type Run struct {
-	Spec   job.Spec
-	Entry  *Entry // nil where no one else can see it
-	Window Window
+	Spec  job.Spec
+	Entry *Entry // nil where no one else can see it
+	// Definitions are those of the puzzles that do not come with the program.
+	Definitions [][]byte
+	Window      Window
 	// Next returns the job's chunks one after another, and io.EOF after the last.
 	// It is called by one goroutine, not the caller's, and ends soon after ctx. A
 	// chunk that does not travel comes with its result.
@@ -119,6 +121,9 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 		return fmt.Errorf("use JetStream: %w", err)
 	}
 	x.register(ctx)
+	if err := x.define(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var cutter sync.WaitGroup
 	cuts := make(chan cut)
@@ -146,6 +151,16 @@ func (x *run) register(ctx context.Context) {
 	if err != nil {
 		x.q.log.Warn("job not registered", "job", x.Spec.Job, "error", err)
 	}
+}
+
+// define stores the definitions that the job's chunks name.
+func (x *run) define(ctx context.Context) error {
+	for _, d := range x.Definitions {
+		if err := x.q.Define(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cutAll hands over the chunks one by one.

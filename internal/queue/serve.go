@@ -10,17 +10,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
-	"antipode/internal/puzzle"
 )
 
 // ServeConfig says who answers chunks, and how many at a time.
 type ServeConfig struct {
 	// Answer answers a chunk; remember, if not nil, is called once the result is
-	// stored. An error says that ctx ended; then there is no result. Progress
-	// must count up while the work gets on.
-	Answer  func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error)
-	Puzzles *puzzle.Set
-	Worker  string // a token, in results
+	// stored. With an error there is no result: ctx ended, or the chunk cannot be
+	// answered now. Progress must count up while the work gets on.
+	Answer func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error)
+	// Fail makes the result of a chunk that is given up.
+	Fail func(ctx context.Context, c *job.Chunk, reason string) *job.Result
+
+	Worker  string // a token, in dead letters
 	Bulk    int    // slots
 	Express int    // slots
 }

@@ -34,7 +34,10 @@ const (
 //	the job is cancelled                     no                  ack
 //	its subject names no chunk               copy to DEAD        term
 //	passing fault: the result or the tries   no                  nak, with a delay; the try is
-//	  could not be stored                                        taken back
+//	  could not be stored, or the puzzle's                       taken back
+//	  definition not be read
+//	a definition that is still not there     failed, a copy      ack
+//	  when it is delivered the 4th time        to DEAD
 //	stopping before it was answered          no                  nak at once; the try is taken back
 //
 // A failed result is stored only where there is none, so that it never replaces
@@ -108,8 +111,12 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	case hold.Err() != nil:
 		s.takeBack(ctx, chunk, begun)
 		s.say(msg.Nak(), "nak", "job", chunk.Job)
+	case delivered >= maxTries && errors.Is(err, ErrNoDefinition):
+		log.Error("chunk given up", "error", err)
+		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, err.Error()))
 	default:
-		log.Error("chunk not answered", "error", err)
+		log.Warn("chunk put off", "error", err)
+		s.takeBack(ctx, chunk, begun)
 		s.putOff(msg, delivered)
 	}
 }
@@ -187,9 +194,7 @@ func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, c *job.Chunk, de
 	if err := s.bury(ctx, deadSubject(c), msg, delivered, reason); err != nil {
 		return err
 	}
-	res := job.All(c, s.cfg.Puzzles, job.Answer{Status: job.Failed, Reason: reason})
-	res.Worker = s.cfg.Worker
-	err := s.publish(ctx, c, res, true)
+	err := s.publish(ctx, c, s.cfg.Fail(ctx, c, reason), true)
 	var api *jetstream.APIError
 	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 		return nil // it was answered

@@ -18,7 +18,7 @@ import (
 // Headers of a chunk. All may be missing: then the payload is text, starts with
 // line 1 and record 1, and is not named in messages.
 const (
-	hPuzzle       = "Puzzle"
+	hPuzzle       = "Puzzle" // a ref: NAME or NAME@HASH; of jsonl, those that records may name besides the built-in ones
 	hFormat       = "Format"
 	hOutput       = "Output" // text or jsonl, of the answers; without it as the records
 	hWant         = "Want"
@@ -28,6 +28,7 @@ const (
 	hRecords      = "Records"
 	hBudgetStates = "Budget-States"
 	hBudgetTime   = "Budget-Time" // as 1.5s
+	hExplain      = "Explain"     // true: answers say how they were found
 )
 
 // Headers of a result, besides Records and one for each status.
@@ -51,8 +52,9 @@ const (
 )
 
 const (
-	maxFile  = 1 << 10 // bytes of a file's name
-	maxParts = 1 << 10
+	maxPuzzle = 2 << 10 // bytes: 15 refs at the least
+	maxFile   = 1 << 10 // bytes of a file's name
+	maxParts  = 1 << 10
 )
 
 func chunkSubject(lane Lane, c *job.Chunk) string {
@@ -89,6 +91,9 @@ func encodeChunk(lane Lane, c *job.Chunk) *nats.Msg {
 	}
 	if c.Budget.Time > 0 {
 		set(hBudgetTime, c.Budget.Time.String())
+	}
+	if c.Explain {
+		set(hExplain, "true")
 	}
 	return m
 }
@@ -142,7 +147,17 @@ func readHeaders(c *job.Chunk, h nats.Header) error {
 		}
 		c.Budget.Time = d
 	}
-	c.Puzzle = clip(h.Get(hPuzzle))
+	if c.Puzzle = h.Get(hPuzzle); len(c.Puzzle) > maxPuzzle {
+		problems = append(problems, fmt.Errorf("header %s: longer than %d bytes", hPuzzle, maxPuzzle))
+		c.Puzzle = clip(c.Puzzle)
+	}
+	switch s := h.Get(hExplain); s {
+	case "":
+	case "true":
+		c.Explain = true
+	default:
+		problems = append(problems, fmt.Errorf("header %s: %q; true is possible", hExplain, clip(s)))
+	}
 	c.File = h.Get(hFile)
 	if c.File == "" {
 		c.File = "chunk"

@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -35,24 +36,44 @@ type Worker struct {
 	Cache   *cache.Cache
 	Mode    Mode
 	Budget  job.Budget // of a record, the upper bound of what jobs may ask
+	// Definition fetches the definition of a given puzzle by its hash.
+	Definition func(ctx context.Context, hash string) ([]byte, error)
 
-	flights flights
+	definitions given
+	flights     flights
 }
 
 // Answer answers a chunk: a result with an answer for every record, in order.
-// Remember, to be called once the result is safe, keeps what was learned. The
-// error is ctx's, and then there is no result. Progress counts while the work
-// really goes on.
+// Remember, to be called once the result is safe, keeps what was learned. With an
+// error there is no result: it is ctx's, or the chunk's puzzle cannot be fetched
+// now. Progress counts while the work really goes on.
 func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error) {
 	began := time.Now()
 	a := answering{w: w, ctx: ctx, chunk: c, budget: c.Budget.Within(w.Budget), progress: progress}
-	res, err = a.all()
+	a.puzzles, err = w.puzzles(ctx, c)
+	switch {
+	case err == nil:
+		res, err = a.all()
+	case errors.As(err, new(invalidError)):
+		res, err = w.Fail(ctx, c, err.Error()), nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	res.Seconds = time.Since(began).Seconds()
 	res.Worker = w.Name
 	return res, func() { w.Cache.Remember(a.learned) }, nil
+}
+
+// Fail makes the result of a chunk that is given up: each of its records failed.
+func (w *Worker) Fail(ctx context.Context, c *job.Chunk, reason string) *job.Result {
+	set, err := w.puzzles(ctx, c)
+	if err != nil {
+		set = w.Puzzles // it can be said in fewer words
+	}
+	res := job.All(c, set, job.Answer{Status: job.Failed, Reason: reason})
+	res.Worker = w.Name
+	return res
 }
 
 // answering is one chunk being answered. Records are answered and printed one
@@ -62,6 +83,7 @@ type answering struct {
 	w        *Worker
 	ctx      context.Context
 	chunk    *job.Chunk
+	puzzles  *puzzle.Set // that it may name
 	budget   job.Budget
 	progress *atomic.Int64
 
@@ -85,12 +107,12 @@ const checkEvery = 256
 func (a *answering) all() (res *job.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil { // outside a record: nothing of the chunk can be trusted
-			res, err = job.All(a.chunk, a.w.Puzzles, failed(p)), nil
+			res, err = job.All(a.chunk, a.puzzles, failed(p)), nil
 		}
 	}()
-	r, err := job.NewReader(a.chunk, a.w.Puzzles)
+	r, err := job.NewReader(a.chunk, a.puzzles)
 	if err != nil {
-		return job.All(a.chunk, a.w.Puzzles, job.Answer{Status: job.Failed, Reason: err.Error()}), nil
+		return job.All(a.chunk, a.puzzles, job.Answer{Status: job.Failed, Reason: err.Error()}), nil
 	}
 	a.res.Payload = make([]byte, 0, len(a.chunk.Payload))
 	var rec job.Record
@@ -105,7 +127,7 @@ func (a *answering) all() (res *job.Result, err error) {
 	}
 	if a.chunk.Records != 0 && n != a.chunk.Records {
 		reason := fmt.Sprintf("the chunk says that it has %d records, and has %d", a.chunk.Records, n)
-		return job.All(a.chunk, a.w.Puzzles, job.Answer{Status: job.Failed, Reason: reason}), nil
+		return job.All(a.chunk, a.puzzles, job.Answer{Status: job.Failed, Reason: reason}), nil
 	}
 	if err := a.finish(); err != nil {
 		return nil, err
@@ -122,7 +144,7 @@ func (a *answering) record(r *job.Reader, rec *job.Record) error {
 		}
 	})
 	if broken != nil {
-		a.print(rec, broken)
+		a.print(rec, broken, time.Time{})
 		return nil
 	}
 	cached := rec.Invalid == nil && a.w.caches(plan)
@@ -165,13 +187,21 @@ func (a *answering) finish() error {
 			}
 			continue
 		}
+		began := a.clock()
 		key := a.keys[wait.key]
 		kept := known[wait.key]
 		if kept == nil {
 			kept = fresh[key]
 		}
 		if answer, ok := fromCache(&wait.rec, kept); ok {
-			a.print(&wait.rec, &answer)
+			a.print(&wait.rec, &answer, began)
+			continue
+		}
+		// A table may have been built since, by the searches before this one.
+		if wait.plan = a.w.Solver.Plan(&wait.rec.Question); !a.w.caches(wait.plan) {
+			if err := a.solve(&wait.rec, wait.plan); err != nil {
+				return err
+			}
 			continue
 		}
 		answer, err := a.search(key, wait)
@@ -185,9 +215,17 @@ func (a *answering) finish() error {
 				a.learned = append(a.learned, cache.Entry{Key: key, Answer: kept})
 			}
 		}
-		a.print(&wait.rec, &answer)
+		a.print(&wait.rec, &answer, began)
 	}
 	return nil
+}
+
+// clock is the time, where answers say how long they took.
+func (a *answering) clock() (t time.Time) {
+	if a.chunk.Explain {
+		t = time.Now()
+	}
+	return t
 }
 
 // fromCache makes an answer of what the cache holds, if anything. Moves are
@@ -198,11 +236,11 @@ func fromCache(rec *job.Record, kept *cache.Answer) (job.Answer, bool) {
 	case kept == nil:
 		return job.Answer{}, false
 	case kept.Status == job.Unreachable:
-		return job.Answer{Status: job.Unreachable, Cached: true}, true
+		return job.Answer{Status: job.Unreachable, Cached: true, Method: "cache"}, true
 	case !q.Space.Replay(q.Start, q.Goal, kept.Moves):
 		return job.Answer{}, false
 	}
-	return job.Answer{Distance: len(kept.Moves), Moves: kept.Moves, Cached: true}, true
+	return job.Answer{Distance: len(kept.Moves), Moves: kept.Moves, Cached: true, Method: "cache"}, true
 }
 
 // search solves the question of a record that the cache does not know, unless
@@ -229,9 +267,10 @@ func (a *answering) search(key cache.Key, wait *waiting) (job.Answer, error) {
 // solve answers a record without the cache and prints it.
 func (a *answering) solve(rec *job.Record, plan solver.Plan) (err error) {
 	if rec.Invalid != nil {
-		a.print(rec, &job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason})
+		a.print(rec, &job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason}, time.Time{})
 		return nil
 	}
+	began := a.clock()
 	var answer job.Answer
 	broken := guard(func() {
 		answer, err = a.w.Solver.Solve(a.ctx, &rec.Question, plan, rec.Want, a.budget, a.progress, a.moves)
@@ -244,12 +283,15 @@ func (a *answering) solve(rec *job.Record, plan solver.Plan) (err error) {
 		answer, err = *broken, nil
 	}
 	if err == nil {
-		a.print(rec, &answer)
+		a.print(rec, &answer, began)
 	}
 	return err
 }
 
-func (a *answering) print(rec *job.Record, answer *job.Answer) {
+func (a *answering) print(rec *job.Record, answer *job.Answer, began time.Time) {
+	if a.chunk.Explain && !began.IsZero() {
+		answer.Seconds = time.Since(began).Seconds()
+	}
 	a.res.Payload = job.Append(a.res.Payload, &a.chunk.Spec, rec, answer)
 	a.res.Add(answer)
 	a.progress.Add(1)

@@ -400,7 +400,7 @@ func TestChunksThatFail(t *testing.T) {
 		{"too many records", chunk("swap", 1, board+board), 1, "says that it has 1 records, and has 2"},
 		{"no records", chunk("swap", 2, "\n\n"), 2, "says that it has 2 records, and has 0"},
 		{"unknown puzzle", chunk("fifteen", 2, board+board), 2, `unknown puzzle "fifteen"`},
-		{"a definition that is not there", chunk("mine@0123abcd", 1, board), 1, `unknown puzzle "mine@0123abcd"`},
+		{"a definition that is not there", chunk("mine@0123abcd", 1, board), 1, `"mine@0123abcd" names no puzzle`},
 		{"no puzzle", chunk("", 1, board), 1, `unknown puzzle ""`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
