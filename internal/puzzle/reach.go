@@ -1,0 +1,136 @@
+package puzzle
+
+// Reach tells exactly which states of a space can be reached from which. It does
+// not change once made, and is safe for use by many goroutines.
+//
+// Permutations generate a finite group, in which each has its inverse as a
+// product of moves: a goal can be reached if the permutation between start and
+// goal is in it. A blank is walked home first, along a spanning tree of its
+// component of the graph. Every way from home to home is a product of loops:
+// along the tree, across one of the other edges, and back along the tree. They
+// generate a group of permutations of the other cells.
+type Reach struct {
+	space      *Space
+	toHome     [MaxCells]uint8 // the next cell on the way home; home's is home
+	component  [MaxCells]uint8 // the component of each cell on which a blank stands
+	components []component     // one for each component of the blank's graph; one for permutations
+}
+
+// component is a set of cells that a blank joins, or all cells where none does.
+type component struct {
+	places uint64 // of the blank
+	group  group  // of what moves while the blank is home
+}
+
+// NewReach finds the groups of a space. For a graph of nine vertices that takes
+// a few microseconds, for hard groups of 16 cells some hundreds.
+func NewReach(sp *Space) *Reach {
+	r := &Reach{space: sp}
+	if !sp.blank {
+		moves := make([]permutation, len(sp.perms))
+		for m, p := range sp.perms {
+			moves[m] = permutation(p.apply(State(identity)))
+		}
+		r.components = []component{{1, newGroup(sp.cells, moves)}}
+		return r
+	}
+	seen := [MaxCells]bool{}
+	for cell := range sp.cells {
+		if !seen[cell] {
+			r.addComponent(uint8(cell), &seen)
+		}
+	}
+	return r
+}
+
+// addComponent adds the component of a cell, which becomes its home.
+func (r *Reach) addComponent(home uint8, seen *[MaxCells]bool) {
+	var walked [MaxCells]State // cells as they stand when the blank has come from home
+	walked[home] = State(identity)
+	seen[home] = true
+	r.toHome[home] = home
+	tree := make([]uint8, 1, MaxCells)
+	tree[0] = home
+	for i := 0; i < len(tree); i++ {
+		from := tree[i]
+		r.component[from] = uint8(len(r.components))
+		for _, st := range r.space.steps[from] {
+			if !seen[st.To] {
+				seen[st.To] = true
+				r.toHome[st.To] = from
+				walked[st.To] = walked[from].slide(int(from), int(st.To))
+				tree = append(tree, st.To)
+			}
+		}
+	}
+	var loops []permutation
+	for _, from := range tree {
+		for _, st := range r.space.steps[from] {
+			if from < st.To && r.toHome[from] != st.To && r.toHome[st.To] != from {
+				across := walked[from].slide(int(from), int(st.To))
+				loops = append(loops, permutation(r.walkHome(across, st.To)))
+			}
+		}
+	}
+	r.components = append(r.components, component{uint64(len(tree)), newGroup(r.space.cells, loops)})
+}
+
+// walkHome moves the blank home from the cell that it is on.
+func (r *Reach) walkHome(s State, blank uint8) State {
+	for home := r.toHome[blank]; home != blank; home = r.toHome[blank] {
+		s = s.slide(int(blank), int(home))
+		blank = home
+	}
+	return s
+}
+
+// home returns a state's component, and the state with its blank at home in it.
+func (r *Reach) home(s State) (State, *component) {
+	if !r.space.blank {
+		return s, &r.components[0]
+	}
+	blank := uint8(s.Blank())
+	return r.walkHome(s, blank), &r.components[r.component[blank]]
+}
+
+// Reachable tells whether moves lead from start to goal, neither of which holds a
+// label twice.
+func (r *Reach) Reachable(start, goal State) bool {
+	s, of := r.home(start)
+	g, to := r.home(goal)
+	if of != to {
+		return false
+	}
+	p, ok := to.group.match(s, g)
+	return ok && to.group.contains(p)
+}
+
+// Possible tells, for labels that repeat, whether nothing speaks against moves
+// from start to goal: the blank's component, the pieces outside of it, the labels
+// on each orbit of cells, and parity where no exchange of like labels mends it.
+// No is proof; yes is one only where States knows the number for the goal.
+func (r *Reach) Possible(start, goal State) bool {
+	s, of := r.home(start)
+	g, to := r.home(goal)
+	if of != to {
+		return false
+	}
+	p, ok := to.group.match(s, g)
+	if !ok {
+		return false
+	}
+	free, _ := to.group.repeats(g)
+	if free == 0 {
+		return to.group.contains(p)
+	}
+	return to.group.hullContains(p, free)
+}
+
+// States returns the number of states that can be reached from goal, which are
+// also those from which it can be reached. It is known where no label stands
+// twice on the cells that a piece can come to, and for most groups where one does.
+func (r *Reach) States(goal State) (n uint64, ok bool) {
+	g, in := r.home(goal)
+	n, ok = in.group.images(g)
+	return n * in.places, ok
+}
