@@ -253,7 +253,7 @@ func (c *Cutter) isComment(line []byte) bool { return c.puzzle != nil && puzzle.
 
 // tooLong skips the record of more than MaxRecord bytes that buf starts with:
 // all its lines, or where their number cannot be known what goes before the next
-// blank line.
+// blank line. Of a line of jsonl it keeps the start, for the sake of the id.
 func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: 1,
 		TooLong: fmt.Sprintf("a record of more than %d bytes", MaxRecord)}
@@ -268,6 +268,9 @@ func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 			whole := end > 0
 			if !whole {
 				end = len(c.buf)
+			}
+			if c.puzzle == nil {
+				chunk.Payload = appendStart(chunk.Payload, c.buf[:end])
 			}
 			if blank {
 				blank, comment = c.isBlank(c.buf[:end]), c.isComment(c.buf[:end])
@@ -294,6 +297,15 @@ func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 			return nil, err
 		}
 	}
+}
+
+// appendStart appends a piece of a line of jsonl to its start, which has at most
+// MaxRecord bytes from the first that is not white space.
+func appendStart(start, piece []byte) []byte {
+	if len(start) == 0 {
+		piece = bytes.TrimLeft(piece, jsonSpace)
+	}
+	return append(start, piece[:min(len(piece), MaxRecord-len(start))]...)
 }
 
 const readSize = 256 << 10

@@ -405,8 +405,12 @@ func TestLongRecords(t *testing.T) {
 						t.Errorf("%s: first record %d, %d bytes; want %d", how, c.FirstRecord, len(c.Payload), len(got)+1)
 					}
 					if c.TooLong != "" {
-						if c.Records != 1 || len(c.Payload) != 0 {
-							t.Errorf("%s: %d records, %d bytes", how, c.Records, len(c.Payload))
+						kept := 0
+						if p == nil {
+							kept = job.MaxRecord
+						}
+						if c.Records != 1 || len(c.Payload) != kept {
+							t.Errorf("%s: %d records, %d bytes; want %d", how, c.Records, len(c.Payload), kept)
 						}
 						got = append(got, record{c.FirstLine, true})
 						continue
@@ -427,6 +431,40 @@ func TestLongRecords(t *testing.T) {
 				} else if !reflect.DeepEqual(chunks, same) {
 					t.Errorf("%s: other chunks", how)
 				}
+			}
+		})
+	}
+}
+
+// A line of jsonl that is too long keeps its id, where its first bytes say it.
+func TestLongLines(t *testing.T) {
+	const before, after = `{"id":1,"x":"`, `","id":2}`
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for _, c := range []struct{ name, line, id string }{
+		{"the id comes first", before + x(10<<20) + `"}`, "1"},
+		{"a line just too long", before + x(job.MaxRecord-len(before)-2) + `"}`, "1"},
+		{"an id just within", `{"x":"` + x(job.MaxRecord-len(`{"x":"","id":2}`)) + after + " ", "2"},
+		{"an id just beyond", `{"x":"` + x(job.MaxRecord-len(`{"x":"","id":2}`)+2) + after, ""},
+		{"half of the id within", `{"x":"` + x(job.MaxRecord-len(`{"x":"","id":2`)) + `","id":23}`, ""},
+		{"the id comes last", `{"x":"` + x(10<<20) + after, ""},
+		{"an id twice, the second beyond", before + x(10<<20) + after, "1"},
+		{"an id that is too long", `{"id":"` + x(10<<20) + `"}`, ""},
+		{"letters of many bytes", `{"id":1,"x":"` + strings.Repeat("\u00e9é世", job.MaxRecord) + `"}`, "1"},
+		{"a question, then spaces", `{"id":1,"puzzle":"eight2","start":"12X453786"}` + strings.Repeat(" ", 10<<20), "1"},
+		{"spaces before the line", strings.Repeat(" ", 10<<20) + before + x(10<<20) + `"}`, "1"},
+		{"no object", x(10 << 20), ""},
+		{"a pit of lists", `{"id":1,"x":` + strings.Repeat("[", 10<<20), "1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const good, answer = `{"id":0,"puzzle":"eight","start":"102345678"}` + "\n", `{"id":0,"line":%d,"status":"solved","distance":1}` + "\n"
+			id := ""
+			if c.id != "" {
+				id = `"id":` + c.id + `,`
+			}
+			out := run(t, "", good+c.line+"\n"+good)
+			want := fmt.Sprintf(answer, 1) + `{` + id + `"line":2,"status":"invalid","reason":"a record of more than 131072 bytes"}` + "\n" + fmt.Sprintf(answer, 3)
+			if out.err != nil || out.output != want || out.counts.Records != 3 {
+				t.Errorf("%v, %d records\n%s\nwant\n%s", out.err, out.counts.Records, out.output, want)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"antipode/internal/job"
 )
@@ -76,6 +77,7 @@ func FuzzJSONL(f *testing.F) {
 		`{"id": null, "puzzle": "swap", "start": [2,1,3,7,5,9,8,4,6], "goal": null}`,
 		`{"puzzle": "swap", "start": [2,1,3,7,5,9,8,4,null]}`,
 		`{"puzzle": "nine"} {}`, `[]`, `"`, `{"id": "` + "\xff" + `"}`, `{"start": 1e400, "puzzle": "swap"}`,
+		`{"Start": ["\ud800"], "\u0069d" : {"id": 1, "id": 2} , "id2": [[]]}`, `{"id": 1, "id": 2}`, `{"x": [}, "id": 3}`, `{"id": 12`,
 	} {
 		f.Add([]byte(line))
 	}
@@ -90,11 +92,15 @@ func FuzzJSONL(f *testing.F) {
 			t.Fatal(err)
 		}
 		records := 0
+		var ids []json.RawMessage
 		for rec := (job.Record{}); r.Next(&rec); records++ {
 			r.Read(&rec)
 			a := job.Answer{Status: job.Exceeded}
 			if rec.Invalid != nil {
 				a = job.Answer{Status: job.Invalid, Reason: rec.Invalid.Reason}
+				if strings.ContainsFunc(a.Reason, func(r rune) bool { return r < ' ' || r > '~' }) {
+					t.Fatalf("not a line of ASCII: %q", a.Reason)
+				}
 			} else {
 				checkQuestion(t, &rec)
 			}
@@ -110,17 +116,46 @@ func FuzzJSONL(f *testing.F) {
 			if answer.Status != a.Status.String() || rec.Invalid != nil && answer.Reason == "" || !bytes.Equal(answer.ID, rec.ID) {
 				t.Fatalf("%q", printed)
 			}
+			ids = append(ids, rec.ID)
 		}
 		want := 0
-		for l := range strings.SplitSeq(string(line), "\n") {
-			if strings.Trim(l, " \t\r") != "" {
-				want++
+		for l := range bytes.SplitSeq(line, []byte("\n")) {
+			if len(bytes.Trim(l, " \t\r")) == 0 {
+				continue
+			}
+			if want++; want > records {
+				continue
+			}
+			if id, ok := onlyID(l); ok && !bytes.Equal(ids[want-1], id) {
+				t.Fatalf("%q has the id %q, want %q", l, ids[want-1], id)
 			}
 		}
 		if records != want {
 			t.Fatalf("%d records of %d lines", records, want)
 		}
 	})
+}
+
+// onlyID returns the id of a line that is an object with exactly one, short enough
+// and UTF-8.
+func onlyID(line []byte) (id json.RawMessage, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	if open, err := d.Token(); !json.Valid(line) || err != nil || open != json.Delim('{') {
+		return nil, false
+	}
+	n := 0
+	for d.More() {
+		name, _ := d.Token()
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return nil, false
+		}
+		if name == "id" {
+			id = value
+			n++
+		}
+	}
+	return id, n == 1 && len(id) <= 1<<10 && utf8.Valid(id)
 }
 
 // checkQuestion tells whether a question is of boards that its puzzle has: labels

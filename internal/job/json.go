@@ -5,61 +5,47 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
+	"strconv"
+	"strings"
 
 	"antipode/internal/puzzle"
 )
 
-// decodeStrict decodes one JSON object and nothing after it; unknown fields are
-// refused by name.
-func decodeStrict(line []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		var typeErr *json.UnmarshalTypeError
-		switch {
-		case !errors.As(err, &typeErr):
-		case typeErr.Field == "":
-			return fmt.Errorf("a JSON %s; want an object", typeErr.Value)
-		default:
-			return fmt.Errorf("%s: a JSON %s cannot stand here", typeErr.Field, typeErr.Value)
-		}
-		return fmt.Errorf("not a JSON object as wanted: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value on the line")
-	}
-	return nil
-}
+// The values that are read here are JSON by now; nil is a field that is left out.
 
-// isAbsent tells whether a field is left out, or null.
-func isAbsent(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
+// readString reads a field that must be a string.
+func readString(field string, raw []byte) (string, error) {
+	switch {
+	case raw == nil:
+		return "", fmt.Errorf("%s: missing", field)
+	case raw[0] != '"':
+		return "", fmt.Errorf("%s: %s is not a string", field, excerpt(raw))
+	}
+	return unquote(raw), nil
+}
 
 // readBoard reads a board: nested rows, a flat list, or a string as it would
 // stand in a text file.
-func readBoard(p *puzzle.Puzzle, field string, raw json.RawMessage, b *puzzle.Board) error {
-	if isAbsent(raw) {
+func readBoard(p *puzzle.Puzzle, field string, raw []byte, b *puzzle.Board) error {
+	switch {
+	case raw == nil:
 		return fmt.Errorf("%s: missing", field)
-	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		if err := p.ReadBoard([]byte(text), b); err != nil {
-			return fmt.Errorf("%s: %v", field, err) // its line is not one of the file
+	case raw[0] == '"':
+		if err := p.ReadBoard([]byte(unquote(raw)), b); err != nil {
+			reason := strings.ReplaceAll(err.Error(), "…", "...") // its line is not one of the file
+			return fmt.Errorf("%s: %s", field, reason)
 		}
 		return nil
+	case raw[0] != '[':
+		return fmt.Errorf("%s: %s is no board; want rows of numbers, a list of numbers, or a string", field, excerpt(raw))
 	}
-	values, err := flatValues(p, raw)
+	n, err := readValues(p, raw, b)
 	if err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
-	if len(values) != p.Cells() {
-		return fmt.Errorf("%s: %d values; the board has %d cells", field, len(values), p.Cells())
-	}
-	for i, v := range values {
-		if v < 0 || v > puzzle.MaxValue {
-			return fmt.Errorf("%s: %d is out of range", field, v)
-		}
-		b[i] = uint8(v)
+	if n != p.Cells() {
+		return fmt.Errorf("%s: %d values; the board has %d cells", field, n, p.Cells())
 	}
 	if reason := p.CheckBoard(b); reason != "" {
 		return fmt.Errorf("%s: %s", field, reason)
@@ -67,42 +53,127 @@ func readBoard(p *puzzle.Puzzle, field string, raw json.RawMessage, b *puzzle.Bo
 	return nil
 }
 
-var errNoBoard = errors.New("want rows of numbers, a list of numbers, or a string")
-
-func flatValues(p *puzzle.Puzzle, raw json.RawMessage) ([]int, error) {
-	if bytes.Contains(raw, []byte("null")) { // which would be read as 0
-		return nil, errNoBoard
+// readValues reads a list of numbers, or of rows of numbers, and returns how many
+// there are. Those that the board has no cells for are counted only.
+func readValues(p *puzzle.Puzzle, list []byte, b *puzzle.Board) (n int, err error) {
+	from, to, _ := p.Values()
+	if p.HasBlank() {
+		from = 0
 	}
-	var flat []int
-	if json.Unmarshal(raw, &flat) == nil {
-		return flat, nil
-	}
-	var rows [][]int
-	if json.Unmarshal(raw, &rows) != nil {
-		return nil, errNoBoard
-	}
-	flat = nil // the failed attempt left zeros
-	for _, row := range rows {
-		if len(row) != len(rows[0]) {
-			return nil, errors.New("rows of different lengths")
+	read := func(row []byte) error {
+		for e := range elements(row) {
+			v, err := readNumber(e, from, to)
+			if err != nil {
+				return err
+			}
+			if n < len(b) {
+				b[n] = uint8(v)
+			}
+			n++
 		}
-		flat = append(flat, row...)
+		return nil
 	}
-	if len(flat) == p.Cells() && p.Height > 0 && len(rows) != p.Height {
-		return nil, fmt.Errorf("%d rows; the board has %d of %d", len(rows), p.Height, p.Width)
+	if s := (scanner{list[1:]}); !s.skip('[') {
+		return n, read(list)
 	}
-	return flat, nil
+	rows, width := 0, 0
+	for row := range elements(list) {
+		if row[0] != '[' {
+			return n, fmt.Errorf("%s is not a row of numbers, as those before it", excerpt(row))
+		}
+		before := n
+		if err := read(row); err != nil {
+			return n, err
+		}
+		if rows++; rows > 1 && n-before != width {
+			return n, fmt.Errorf("rows of different lengths, %d and %d", width, n-before)
+		}
+		width = n - before
+	}
+	if n == p.Cells() && p.Height > 0 && rows != p.Height {
+		return n, fmt.Errorf("%d rows; the board has %d of %d", rows, p.Height, p.Width)
+	}
+	return n, nil
 }
 
-func readEdges(cells int, pairs [][]int) (*puzzle.Space, error) {
-	edges := make([][2]uint8, len(pairs))
-	for i, pair := range pairs {
-		if len(pair) != 2 || min(pair[0], pair[1]) < 1 || max(pair[0], pair[1]) > cells {
-			return nil, fmt.Errorf("edges: %v is not a pair of vertices 1 to %d", pair, cells)
+// readEdges reads a list of pairs of vertices.
+func readEdges(cells int, raw []byte) (*puzzle.Space, error) {
+	switch {
+	case raw == nil:
+		return nil, errors.New("edges: missing")
+	case raw[0] != '[':
+		return nil, fmt.Errorf("edges: %s is not a list of pairs of numbers", excerpt(raw))
+	}
+	var edges [][2]uint8
+	for pair := range elements(raw) {
+		edge, ok := readPair(cells, pair)
+		if !ok {
+			return nil, fmt.Errorf("edges: %s is not a pair of vertices, which are numbers from 1 to %d", excerpt(pair), cells)
 		}
-		edges[i] = [2]uint8{uint8(pair[0] - 1), uint8(pair[1] - 1)}
+		edges = append(edges, edge)
 	}
 	return puzzle.NewGraph(cells, edges)
+}
+
+func readPair(cells int, raw []byte) (edge [2]uint8, ok bool) {
+	if raw[0] != '[' {
+		return edge, false
+	}
+	n := 0
+	for e := range elements(raw) {
+		v, err := readNumber(e, 1, cells)
+		if err != nil || n == len(edge) {
+			return edge, false
+		}
+		edge[n] = uint8(v - 1)
+		n++
+	}
+	return edge, n == len(edge)
+}
+
+// readNumber reads a whole number without fraction and exponent.
+func readNumber(raw []byte, from, to int) (int, error) {
+	n, err := strconv.Atoi(string(raw))
+	if err != nil || n < from || n > to {
+		return 0, fmt.Errorf("%s is not a whole number from %d to %d", excerpt(raw), from, to)
+	}
+	return n, nil
+}
+
+// elements are the elements of a list.
+func elements(list []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		s := scanner{list[1:]}
+		for !s.skip(']') {
+			n := valueEnd(s.rest)
+			if !yield(s.rest[:n]) {
+				return
+			}
+			s.rest = s.rest[n:]
+			s.skip(',')
+		}
+	}
+}
+
+// unquote returns what a string says.
+func unquote(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s) // a string is read always
+	return s
+}
+
+// excerpt shows the start of a text on a line of ASCII.
+func excerpt[T string | []byte](text T) string {
+	const most = 40 // bytes
+	more := ""
+	if len(text) > most {
+		text, more = text[:most], "..."
+	}
+	quoted := strconv.QuoteToASCII(string(text))
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + more
 }
 
 // appendString appends s as a JSON string.

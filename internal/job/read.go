@@ -3,7 +3,6 @@ package job
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"antipode/internal/puzzle"
 )
@@ -86,75 +85,4 @@ func (r *Reader) Read(rec *Record) {
 	if err != nil && !errors.As(err, &rec.Invalid) {
 		rec.Invalid = &puzzle.RecordError{Reason: err.Error()}
 	}
-}
-
-// jsonRecord is a line of jsonl.
-type jsonRecord struct {
-	ID     json.RawMessage `json:"id"`
-	Puzzle string          `json:"puzzle"`
-	Start  json.RawMessage `json:"start"`
-	Goal   json.RawMessage `json:"goal"`
-	Edges  [][]int         `json:"edges"`
-	Want   string          `json:"want"`
-}
-
-// maxID is the longest id that is kept, in bytes.
-const maxID = 1 << 10
-
-func (r *Reader) readJSON(line []byte, rec *Record) error {
-	var j jsonRecord
-	decodeErr := decodeStrict(line, &j)
-	if len(j.ID) > maxID {
-		return fmt.Errorf("id: more than %d bytes", maxID)
-	}
-	rec.ID = j.ID
-	if decodeErr != nil {
-		return decodeErr
-	}
-	if j.Puzzle == "" {
-		return errors.New("puzzle: missing")
-	}
-	p, err := r.set.Get(j.Puzzle)
-	if err != nil {
-		return err
-	}
-	rec.Puzzle = p
-	if rec.Want = p.Want; r.chunk.Want != "" {
-		rec.Want = r.want
-	}
-	if j.Want != "" {
-		if rec.Want, err = puzzle.ParseWant(j.Want); err != nil {
-			return err
-		}
-	}
-	return j.ask(p, &rec.Question)
-}
-
-// ask makes the question of a JSON record.
-func (j *jsonRecord) ask(p *puzzle.Puzzle, q *puzzle.Question) error {
-	var space *puzzle.Space
-	var err error
-	switch own := p.Space() == nil; {
-	case own && j.Edges == nil:
-		return errors.New("edges: missing")
-	case own:
-		if space, err = readEdges(p.Cells(), j.Edges); err != nil {
-			return err
-		}
-	case j.Edges != nil:
-		return fmt.Errorf("edges: %s has its own", p.Name)
-	}
-	var start, goal puzzle.Board
-	if err := readBoard(p, "start", j.Start, &start); err != nil {
-		return err
-	}
-	ownGoal := (*puzzle.Board)(nil)
-	if _, some := p.Goal(); !isAbsent(j.Goal) || !some {
-		if err := readBoard(p, "goal", j.Goal, &goal); err != nil {
-			return err
-		}
-		ownGoal = &goal
-	}
-	p.Ask(space, &start, ownGoal, q)
-	return nil
 }
