@@ -1,6 +1,9 @@
 package puzzle
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // permutation of cells, packed as a State is: the image of cell i stands in bits
 // 4i..4i+3.
@@ -48,6 +51,8 @@ type group struct {
 type cellSet uint64
 
 func (c cellSet) size() int { return bits.OnesCount64(uint64(c)) }
+
+func (c cellSet) first() int { return bits.TrailingZeros64(uint64(c)) / 4 }
 
 // holding returns the cells on which a label stands. Cells above the last seem to
 // hold label 0.
@@ -106,39 +111,23 @@ func (g *group) findOrbits(generators []permutation) {
 	}
 }
 
-func (c cellSet) first() int { return bits.TrailingZeros64(uint64(c)) / 4 }
-
 // findEven tries all unions of orbits. Those that it finds are a vector space
-// over the field of two elements, so each halves the hull as often as its
-// dimension is: the hull's index among all permutations that keep the orbits is
-// their number.
+// over the field of two elements, and to be even on each of a basis halves the
+// permutations that keep the orbits: the hull is that part of them whose index is
+// the number of unions.
 func (g *group) findEven(generators []permutation) {
-	var odd [256 / 64]uint64 // the sets of orbits on which some generator is odd at once
-	all := uint8(0)
-	for i := range g.cells {
-		all |= g.sign[i]
+	signs, all := make([]uint8, len(generators)), uint8(0)
+	for i, p := range generators {
+		signs[i] = g.signs(p)
 	}
-	for _, p := range generators {
-		s := g.signs(p)
-		odd[s/64] |= 1 << (s % 64)
+	for _, s := range g.sign {
+		all |= s
 	}
 	for union := 0; union <= int(all); union++ {
-		if !oddOn(&odd, uint8(union)) {
+		if !slices.ContainsFunc(signs, func(s uint8) bool { return isOdd(s & uint8(union)) }) {
 			g.even = append(g.even, uint8(union))
 		}
 	}
-}
-
-// oddOn tells whether one of a set of signs is odd on a union of orbits.
-func oddOn(signs *[4]uint64, union uint8) bool {
-	for i, word := range signs {
-		for ; word != 0; word &= word - 1 {
-			if isOdd(uint8(64*i+bits.TrailingZeros64(word)) & union) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func isOdd(signs uint8) bool { return bits.OnesCount8(signs)&1 == 1 }
@@ -276,12 +265,12 @@ func (c *chain) contains(k int, p permutation) bool {
 	return true
 }
 
-// builder makes a chain, by Knuth's algorithms A and B.
+// builder makes a chain, by Knuth's algorithms A (add) and B (meet).
 //
-// It stops as soon as the order is that of the hull. Whatever levels hold by
-// then, the products of one inverse of back from each are different permutations,
-// and all are in the group; as many as the hull has, they are the hull, and so is
-// the group.
+// It stops as soon as the order is that of the hull. However unfinished levels
+// are by then, the products of one representative from each are different
+// permutations in the group, and the group lies in the hull: if they are as many
+// as the hull has, all three are the same.
 type builder struct {
 	chain
 	order, hull uint64 // the product of the levels' sizes; its bound
