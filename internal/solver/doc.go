@@ -3,11 +3,13 @@
 //
 // The map of ideas, one a file:
 //
-//	solver.go  the choice of the method, in one place
-//	table.go   distance tables: every state of a small space, by retrograde search
-//	rank.go    numbering permutations, so that tables need no hashing
-//	search.go  bidirectional breadth-first search, first in order
-//	set.go     the states that a search has found, in order of discovery
+//	solver.go     the choice of the method, in one place
+//	table.go      distance tables: every state of a small space, by retrograde search
+//	rank.go       numbering permutations, so that tables need no hashing
+//	search.go     bidirectional breadth-first search, first in order
+//	set.go        the states that a search has found, in order of discovery
+//	deepening.go  iterative deepening, for boards with a blank too large for the others
+//	pattern.go    the bounds of what is left that it needs
 //
 // Every method gives the same answer: shortest, and among the shortest the
 // first in the order of moves.

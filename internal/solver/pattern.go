@@ -1,0 +1,236 @@
+package solver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"antipode/internal/puzzle"
+)
+
+// patterns bounds from below how many moves a state of a space with a blank is
+// from one goal: additive pattern databases (Felner, Korf and Hanan, "Additive
+// Pattern Database Heuristics", 2004).
+//
+// The pieces are divided into groups. For each placement of a group's pieces
+// there is the least number of moves of these pieces that bring them home,
+// whatever the others do and wherever the blank stands. A move moves one piece,
+// so that the sum over the groups is at most the distance. It is 0 at the goal
+// only. Where a group's pieces shut the blank in, a move may change the sum by
+// more than one.
+//
+// Patterns are read only once made, and serve many searches.
+type patterns struct {
+	cells int
+	goal  puzzle.State
+	ways  [puzzle.MaxCells][]way  // of the blank out of each cell, in order of moves
+	near  [puzzle.MaxCells]uint16 // the cells that share an edge with each, as bits
+	// moves holds the groups' tables one after the other. A table's index has the
+	// cell of each of its pieces in four bits:
+	//
+	//	piece  third second first of the group
+	//	bits    8-11   4-7   0-3
+	moves  []uint8
+	groups [][]uint8              // the pieces of each
+	base   []uint32               // where each group's table starts in moves
+	group  [puzzle.MaxCells]uint8 // of each piece
+	shift  [puzzle.MaxCells]uint8 // of each piece's cell in its group's index
+}
+
+// way is one way of the blank out of a cell.
+type way struct{ move, to uint8 }
+
+// groupPieces is the largest number of pieces of a group. A table of five has a
+// million entries, one of six sixteen times as many.
+const groupPieces = 5
+
+// maxMoves is the largest number of moves that a table tells from unreached; it
+// stands for more too.
+const maxMoves = unreached - 1
+
+// newPatterns makes the patterns of a space with a blank and of a goal with
+// distinct labels. The error is the context's, or that the space has no blank.
+func newPatterns(ctx context.Context, space *puzzle.Space, goal puzzle.State) (*patterns, error) {
+	if !space.HasBlank() {
+		return nil, fmt.Errorf("patterns of a space of permutations; it must have a blank")
+	}
+	p := &patterns{cells: space.Cells(), goal: goal}
+	var edges []puzzle.Edge
+	for cell := range p.cells {
+		edges = space.AppendNext(edges[:0], identity(p.cells, cell))
+		for _, e := range edges {
+			to := e.State.Blank()
+			p.ways[cell] = append(p.ways[cell], way{e.Move, uint8(to)})
+			p.near[cell] |= 1 << to
+		}
+	}
+	p.divide()
+	size := uint32(0)
+	for g := range p.groups {
+		p.base = append(p.base, size)
+		size += p.size(g)
+	}
+	p.moves = make([]uint8, size)
+	for g := range p.groups {
+		if err := p.fill(ctx, g); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// size is the number of entries of a group's table.
+func (p *patterns) size(g int) uint32 { return 1 << (4 * len(p.groups[g])) }
+
+// bytes is the memory of the tables.
+func (p *patterns) bytes() int64 { return int64(len(p.moves)) }
+
+// at sets the index of each group's placement in a state, and returns the least
+// number of moves to the goal; ok is false where there is no way.
+func (p *patterns) at(s puzzle.State, index *[puzzle.MaxCells]uint32) (least int, ok bool) {
+	copy(index[:], p.base)
+	for cell := range p.cells {
+		if piece := s.At(cell); piece != 0 {
+			index[p.group[piece]] += uint32(cell) << p.shift[piece]
+		}
+	}
+	ok = true
+	for g := range p.groups {
+		m := p.moves[index[g]]
+		least += int(m)
+		ok = ok && m != unreached
+	}
+	return least, ok
+}
+
+// divide divides the pieces into groups whose homes lie near each other: it
+// starts each with the piece farthest from the blank, and adds the nearest to
+// those it has.
+func (p *patterns) divide() {
+	var apart [puzzle.MaxCells][puzzle.MaxCells]int
+	var homes []int // of the pieces in no group yet
+	blank := p.goal.Blank()
+	for cell := range p.cells {
+		apart[cell] = p.distances(cell)
+		if cell != blank {
+			homes = append(homes, cell)
+		}
+	}
+	for len(homes) > 0 {
+		var pieces []uint8
+		var sum [puzzle.MaxCells]int // the distances of each cell to the homes of the group's pieces
+		for cell := range p.cells {
+			sum[cell] = -apart[blank][cell]
+		}
+		for len(pieces) < groupPieces && len(homes) > 0 {
+			home := slices.MinFunc(homes, func(a, b int) int { return cmp.Compare(sum[a], sum[b]) })
+			homes = slices.DeleteFunc(homes, func(h int) bool { return h == home })
+			if len(pieces) == 0 {
+				clear(sum[:])
+			}
+			for cell := range p.cells {
+				sum[cell] += apart[home][cell]
+			}
+			piece := p.goal.At(home)
+			p.group[piece] = uint8(len(p.groups))
+			p.shift[piece] = uint8(4 * len(pieces))
+			pieces = append(pieces, piece)
+		}
+		p.groups = append(p.groups, pieces)
+	}
+}
+
+// distances returns how far each cell is from one, and the number of cells for
+// those that no way leads to.
+func (p *patterns) distances(from int) (distance [puzzle.MaxCells]int) {
+	for cell := range distance {
+		distance[cell] = p.cells
+	}
+	seen := uint16(0)
+	layer := uint16(1) << from
+	for d := 0; layer != 0; d++ {
+		seen |= layer
+		next := uint16(0)
+		for ; layer != 0; layer &= layer - 1 {
+			cell := bits.TrailingZeros16(layer)
+			distance[cell] = d
+			next |= p.near[cell]
+		}
+		layer = next &^ seen
+	}
+	return distance
+}
+
+// pattern is a placement of a group's pieces, with the cells on which the blank
+// can get without moving any of them.
+type pattern struct {
+	placement uint32 // the index in the group's table
+	blank     uint16 // cells, as bits
+}
+
+// fill fills a group's table by a search from the goal, layer by layer: the
+// moves of other pieces cost nothing, so that a pattern's blank goes as far as
+// the group's pieces let it.
+func (p *patterns) fill(ctx context.Context, g int) error {
+	pieces := p.groups[g]
+	table := p.moves[p.base[g]:][:p.size(g)]
+	for i := range table {
+		table[i] = unreached
+	}
+	seen := make([]uint16, len(table)) // the blank's cells of the patterns found, by placement
+	var layer, next []pattern
+	find := func(placement uint32, blank, moves int) {
+		region := p.region(blank, p.occupied(placement, len(pieces)))
+		seen[placement] |= region
+		table[placement] = min(table[placement], uint8(min(moves, maxMoves)))
+		next = append(next, pattern{placement, region})
+	}
+	var goal uint32
+	for cell := range p.cells {
+		if piece := p.goal.At(cell); piece != 0 && int(p.group[piece]) == g {
+			goal |= uint32(cell) << p.shift[piece]
+		}
+	}
+	find(goal, p.goal.Blank(), 0)
+	for moves := 1; len(next) > 0; moves++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		layer, next = next, layer[:0]
+		for _, at := range layer {
+			for i := range pieces {
+				from := int(at.placement>>(4*i)) & 15
+				for to := at.blank & p.near[from]; to != 0; to &= to - 1 {
+					moved := at.placement ^ uint32(from^bits.TrailingZeros16(to))<<(4*i)
+					if seen[moved]>>from&1 == 0 {
+						find(moved, from, moves)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// occupied returns the cells of a placement of so many pieces, as bits.
+func (p *patterns) occupied(placement uint32, pieces int) (cells uint16) {
+	for range pieces {
+		cells |= 1 << (placement & 15)
+		placement >>= 4
+	}
+	return cells
+}
+
+// region returns the cells on which the blank can get from one over cells that
+// are not occupied, as bits.
+func (p *patterns) region(blank int, occupied uint16) uint16 {
+	region := uint16(0)
+	for edge := uint16(1) << blank; edge != 0; {
+		cell := bits.TrailingZeros16(edge)
+		region |= 1 << cell
+		edge = (edge | p.near[cell]) &^ (region | occupied)
+	}
+	return region
+}
