@@ -70,7 +70,7 @@ func (d *deepening) run(ctx context.Context, q *puzzle.Question, p *patterns, li
 // many moves left; the bound is that at least so many are needed. It returns
 // true when the search ends.
 func (d *deepening) visit(s puzzle.State, blank, from uint8, bound, left int) bool {
-	for _, w := range d.p.ways[blank&15] { // masks spare the checks of index and shift
+	for _, w := range d.p.ways[blank&15] { // masks spare checks of the index
 		if w.to == from {
 			continue
 		}
@@ -82,7 +82,7 @@ func (d *deepening) visit(s puzzle.State, blank, from uint8, bound, left int) bo
 		piece := s.At(int(w.to))
 		index := &d.index[d.p.group[piece]&15]
 		old := *index
-		now := old + (uint32(blank)-uint32(w.to))<<(d.p.shift[piece]&31)
+		now := old + (uint32(blank)-uint32(w.to))*d.p.weight[piece]
 		next := bound - int(d.p.moves[old]) + int(d.p.moves[now])
 		switch {
 		case next >= left:

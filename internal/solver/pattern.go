@@ -27,23 +27,21 @@ type patterns struct {
 	goal  puzzle.State
 	ways  [puzzle.MaxCells][]way  // of the blank out of each cell, in order of moves
 	near  [puzzle.MaxCells]uint16 // the cells that share an edge with each, as bits
-	// moves holds the groups' tables one after the other. A table's index has the
-	// cell of each of its pieces in four bits:
-	//
-	//	piece  third second first of the group
-	//	bits    8-11   4-7   0-3
+	// moves holds the groups' tables one after the other. A placement's index in
+	// its group's table has the pieces' cells as its digits, those of a number to
+	// the base of all cells, the first piece's the lowest.
 	moves  []uint8
-	groups [][]uint8              // the pieces of each
-	base   []uint32               // where each group's table starts in moves
-	group  [puzzle.MaxCells]uint8 // of each piece
-	shift  [puzzle.MaxCells]uint8 // of each piece's cell in its group's index
+	groups [][]uint8               // the pieces of each
+	base   []uint32                // where each group's table starts in moves
+	group  [puzzle.MaxCells]uint8  // of each piece
+	weight [puzzle.MaxCells]uint32 // of each piece's digit
 }
 
 // way is one way of the blank out of a cell.
 type way struct{ move, to uint8 }
 
-// groupPieces is the largest number of pieces of a group. A table of five has a
-// million entries, one of six sixteen times as many.
+// groupPieces is the largest number of pieces of a group. On 16 cells a table of
+// five has a million entries, one of six sixteen times as many.
 const groupPieces = 5
 
 // maxMoves is the largest number of moves that a table tells from unreached; it
@@ -82,7 +80,13 @@ func newPatterns(ctx context.Context, space *puzzle.Space, goal puzzle.State) (*
 }
 
 // size is the number of entries of a group's table.
-func (p *patterns) size(g int) uint32 { return 1 << (4 * len(p.groups[g])) }
+func (p *patterns) size(g int) uint32 {
+	size := uint32(1)
+	for range p.groups[g] {
+		size *= uint32(p.cells)
+	}
+	return size
+}
 
 // bytes is the memory of the tables.
 func (p *patterns) bytes() int64 { return int64(len(p.moves)) }
@@ -93,7 +97,7 @@ func (p *patterns) at(s puzzle.State, index *[puzzle.MaxCells]uint32) (least int
 	copy(index[:], p.base)
 	for cell := range p.cells {
 		if piece := s.At(cell); piece != 0 {
-			index[p.group[piece]] += uint32(cell) << p.shift[piece]
+			index[p.group[piece]] += uint32(cell) * p.weight[piece]
 		}
 	}
 	ok = true
@@ -120,6 +124,7 @@ func (p *patterns) divide() {
 	}
 	for len(homes) > 0 {
 		var pieces []uint8
+		weight := uint32(1)
 		var sum [puzzle.MaxCells]int // the distances of each cell to the homes of the group's pieces
 		for cell := range p.cells {
 			sum[cell] = -apart[blank][cell]
@@ -135,7 +140,8 @@ func (p *patterns) divide() {
 			}
 			piece := p.goal.At(home)
 			p.group[piece] = uint8(len(p.groups))
-			p.shift[piece] = uint8(4 * len(pieces))
+			p.weight[piece] = weight
+			weight *= uint32(p.cells)
 			pieces = append(pieces, piece)
 		}
 		p.groups = append(p.groups, pieces)
@@ -166,8 +172,9 @@ func (p *patterns) distances(from int) (distance [puzzle.MaxCells]int) {
 // pattern is a placement of a group's pieces, with the cells on which the blank
 // can get without moving any of them.
 type pattern struct {
-	placement uint32 // the index in the group's table
-	blank     uint16 // cells, as bits
+	index uint32             // in the group's table
+	cells [groupPieces]uint8 // of the pieces
+	blank uint16             // cells, as bits
 }
 
 // fill fills a group's table by a search from the goal, layer by layer: the
@@ -179,19 +186,24 @@ func (p *patterns) fill(ctx context.Context, g int) error {
 	for i := range table {
 		table[i] = unreached
 	}
-	seen := make([]uint16, len(table)) // the blank's cells of the patterns found, by placement
+	seen := make([]uint16, len(table)) // the blank's cells of the patterns found, by index
 	var layer, next []pattern
-	find := func(placement uint32, blank, moves int) {
-		region := p.region(blank, p.occupied(placement, len(pieces)))
-		seen[placement] |= region
-		table[placement] = min(table[placement], uint8(min(moves, maxMoves)))
-		next = append(next, pattern{placement, region})
-	}
-	var goal uint32
-	for cell := range p.cells {
-		if piece := p.goal.At(cell); piece != 0 && int(p.group[piece]) == g {
-			goal |= uint32(cell) << p.shift[piece]
+	find := func(at pattern, blank, moves int) {
+		occupied := uint16(0)
+		for _, cell := range at.cells[:len(pieces)] {
+			occupied |= 1 << cell
 		}
+		at.blank = p.region(blank, occupied)
+		seen[at.index] |= at.blank
+		table[at.index] = min(table[at.index], uint8(min(moves, maxMoves)))
+		next = append(next, at)
+	}
+	var goal pattern
+	for i, piece := range pieces {
+		for goal.cells[i] = 0; p.goal.At(int(goal.cells[i])) != piece; {
+			goal.cells[i]++
+		}
+		goal.index += uint32(goal.cells[i]) * p.weight[piece]
 	}
 	find(goal, p.goal.Blank(), 0)
 	for moves := 1; len(next) > 0; moves++ {
@@ -200,27 +212,21 @@ func (p *patterns) fill(ctx context.Context, g int) error {
 		}
 		layer, next = next, layer[:0]
 		for _, at := range layer {
-			for i := range pieces {
-				from := int(at.placement>>(4*i)) & 15
-				for to := at.blank & p.near[from]; to != 0; to &= to - 1 {
-					moved := at.placement ^ uint32(from^bits.TrailingZeros16(to))<<(4*i)
-					if seen[moved]>>from&1 == 0 {
-						find(moved, from, moves)
+			for i, piece := range pieces {
+				from := at.cells[i]
+				for ways := at.blank & p.near[from]; ways != 0; ways &= ways - 1 {
+					to := uint8(bits.TrailingZeros16(ways))
+					index := at.index + (uint32(to)-uint32(from))*p.weight[piece]
+					if seen[index]>>from&1 == 0 {
+						moved := pattern{index: index, cells: at.cells}
+						moved.cells[i] = to
+						find(moved, int(from), moves)
 					}
 				}
 			}
 		}
 	}
 	return nil
-}
-
-// occupied returns the cells of a placement of so many pieces, as bits.
-func (p *patterns) occupied(placement uint32, pieces int) (cells uint16) {
-	for range pieces {
-		cells |= 1 << (placement & 15)
-		placement >>= 4
-	}
-	return cells
 }
 
 // region returns the cells on which the blank can get from one over cells that

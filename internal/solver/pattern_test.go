@@ -1,10 +1,12 @@
 package solver
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"antipode/internal/plain"
@@ -107,25 +109,17 @@ func checkPatterns(t *testing.T, s subject, goal []uint8) {
 		}
 		want := fewest(s.plain, goal, group)
 		table := p.moves[p.base[g]:][:p.size(g)]
-		board := make([]uint8, len(goal))
-		for index, got := range table {
-			for i := range board {
-				board[i] = another
+		for board, moves := range want {
+			index := 0
+			for _, v := range slices.Backward(group) {
+				index = index*len(goal) + strings.IndexByte(board, v)
 			}
-			stand := true
-			for i, v := range group {
-				cell := index >> (4 * i) & 15
-				if stand = stand && cell < len(board) && board[cell] == another; stand {
-					board[cell] = v
-				}
+			if int(table[index]) != moves {
+				t.Fatalf("goal %v, pieces %v on %v: %d moves, want %d", goal, group, []uint8(board), table[index], moves)
 			}
-			d, ok := want[string(board)]
-			if !stand || !ok {
-				d = unreached
-			}
-			if int(got) != d {
-				t.Fatalf("goal %v, pieces %v at %#x: %d moves, want %d", goal, group, index, got, d)
-			}
+		}
+		if reached := len(table) - bytes.Count(table, []uint8{unreached}); reached != len(want) {
+			t.Errorf("goal %v, pieces %v: %d placements, want %d", goal, group, reached, len(want))
 		}
 	}
 	if slices.Contains(seen[1:], false) {
