@@ -107,7 +107,7 @@ func TestPrintJSONStrings(t *testing.T) {
 			continue // no name of a move
 		}
 		name, _ := json.Marshal(s)
-		p, err := puzzle.Parse("test", []byte("cells: 2\nmoves: [{name: "+string(name)+", cycles: (1 2)}]\ngoal: [1, 2]\nrecord: {parts: [start]}\nanswer: {want: moves, separator: \"\"}\nchunk: 1\n"))
+		p, err := puzzle.Parse("test", "test.yaml", []byte("cells: 2\nmoves: [{name: "+string(name)+", cycles: (1 2)}]\ngoal: [1, 2]\nrecord: {parts: [start]}\nanswer: {want: moves, separator: \"\"}\nchunk: 1\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

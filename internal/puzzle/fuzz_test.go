@@ -3,6 +3,7 @@ package puzzle
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,7 +186,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// FuzzDefinition: parsing never panics, and what it accepts can be used.
+// FuzzDefinition: parsing never panics, its errors are lines that say where, and what it
+// accepts can be used.
 func FuzzDefinition(f *testing.F) {
 	for _, text := range []string{slide2x2, swap2x2, graph4, rings, repeatSlide} {
 		f.Add([]byte(text))
@@ -198,13 +200,27 @@ func FuzzDefinition(f *testing.F) {
 		text, _ := builtins.ReadFile("builtin/" + file.Name())
 		f.Add(text)
 	}
+	for _, text := range []string{
+		"{width: 3, height: 2, blank: {moves: [{name: U, way: d}, l, r, {way: u, name: D}]}, goal: [1, 2, 3, 4, 5, 0]}\n",
+		"cells: 3\nblank:\n  edges: [[1, 2], [2, 3]]\n  names: [A, \"2\", 1]\ngoal: [1, 2, 0]\n",
+		"\ufeff# minimal\r\ncells: 3\r\nmoves: [{name: '+', cycles: (1 2 3)}]\r\nvalues: {repeat: true}\r\ngoal: [1, 1, 3]\r\nexample: |\r\n  1 3 1\r\n",
+		"about: >\n  x\nwidth: 4.5\nheight: ~\ngoal:\nvalues: {from: -1, to: 0b11}\nchunk: 1_0\n",
+		"? a\n: b\n", "\"a\\nb\": c\n", "a: 'b\n", "- - - 1\n", "---\n---\n",
+	} {
+		f.Add([]byte(text))
+	}
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("width: !!int 2\n<<: {height: 0x2}\n"))
+	form := regexp.MustCompile(`^mine\.yaml:[1-9][0-9]*: [^\n]+: [^\n]+; [^\n]+$`)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := Parse("mine", text)
+		p, err := Parse("mine", "mine.yaml", text)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "puzzle mine: ") {
-				t.Fatalf("an error that does not name the puzzle: %v", err)
+			if !form.MatchString(err.Error()) {
+				t.Fatalf("an error without a place or a remedy, or of two lines: %q", err)
+			}
+			line, _ := strconv.Atoi(strings.Split(err.Error(), ":")[1])
+			if lines := strings.Count(strings.ReplaceAll(string(text), "\r", "\n"), "\n") + 1; line < 1 || line > lines {
+				t.Fatalf("line %d of %d: %v", line, lines, err)
 			}
 			return
 		}
@@ -217,7 +233,7 @@ func FuzzDefinition(f *testing.F) {
 			if space, err = NewGraph(n, [][2]uint8{{0, 1}}); err != nil {
 				t.Fatal(err)
 			}
-		} else if again, err := Parse("again", text); err != nil || again.Space().Fingerprint() != space.Fingerprint() {
+		} else if again, err := Parse("again", "again.yaml", text); err != nil || again.Space().Fingerprint() != space.Fingerprint() {
 			t.Fatalf("read again: %v", err)
 		}
 		goal, fixed := p.Goal()

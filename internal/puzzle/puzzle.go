@@ -126,7 +126,7 @@ func Builtin() (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := Parse(strings.TrimSuffix(f.Name(), ".yaml"), text)
+		p, err := Parse(strings.TrimSuffix(f.Name(), ".yaml"), f.Name(), text)
 		if err != nil {
 			return nil, err
 		}

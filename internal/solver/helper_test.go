@@ -54,7 +54,7 @@ func defined(t tester, name, board string, repeat bool) *puzzle.Puzzle {
 	if repeat {
 		text += "values: {from: 1, to: 255, repeat: true}\n"
 	}
-	p, err := puzzle.Parse(name, []byte(text))
+	p, err := puzzle.Parse(name, name+".yaml", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
