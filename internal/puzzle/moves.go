@@ -35,13 +35,13 @@ func (p *Puzzle) setMoves(d *definition, s *source) (err error) {
 	return err
 }
 
-// names checks names of moves.
-type names struct {
+// nameList is names of moves, checked.
+type nameList struct {
 	*source
 	seen []string
 }
 
-func (n *names) add(key, name string) error {
+func (n *nameList) add(key, name string) error {
 	switch {
 	case name == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl):
 		return n.wrong(key, "%s is no name; 1 to %d bytes without control characters are possible", quote([]byte(name)), maxName)
@@ -57,7 +57,7 @@ func newPermutations(cells int, defs []moveDef, s *source) (*Space, error) {
 		return nil, s.wrong("moves", "%d moves; 1 to %d are possible", len(defs), MaxMoves)
 	}
 	moves := make([]Move, len(defs))
-	names := names{source: s}
+	names := nameList{source: s}
 	for i, m := range defs {
 		key := item("moves", i)
 		if err := names.add(key+".name", m.Name); err != nil {
@@ -84,25 +84,26 @@ func newGrid(width, height int, defs []wayDef, s *source) (*Space, error) {
 	case len(defs) == 0:
 		return nil, s.wrong(key, "no moves; give some of d l r u, each with its opposite")
 	}
-	names := names{source: s}
+	names := nameList{source: s}
 	var ways [][]int
-	var seen strings.Builder
+	has := func(defs []wayDef, way string) bool {
+		return slices.ContainsFunc(defs, func(def wayDef) bool { return def.Way == way })
+	}
 	for i, def := range defs {
 		way := gridWay(width, height, def.Way)
 		switch {
 		case way == nil:
 			return nil, s.wrong(item(key, i), "%s is no way of the blank; d l r u are possible: down, left, right, up", quote([]byte(def.Way)))
-		case strings.Contains(seen.String(), def.Way):
-			return nil, s.wrong(item(key, i), "the way %s is given twice; give it once", def.Way)
+		case has(defs[:i], def.Way):
+			return nil, s.wrong(item(key, i), "the way %s is given again; give it once", def.Way)
 		}
 		if err := names.add(item(key, i), def.Name); err != nil {
 			return nil, err
 		}
-		seen.WriteString(def.Way)
 		ways = append(ways, way)
 	}
 	for i, def := range defs {
-		if back := opposite(def.Way); !strings.Contains(seen.String(), back) {
+		if back := opposite(def.Way); !has(defs, back) {
 			return nil, s.wrong(item(key, i), "the way %s has no way back; give %s too, or neither", def.Way, back)
 		}
 	}
@@ -155,7 +156,7 @@ func newGraph(cells int, b *blankDef, s *source) (*Space, error) {
 	if len(b.Names) != cells {
 		return nil, s.wrong("blank.names", "%d names for %d vertices; give each its own, in order", len(b.Names), cells)
 	}
-	names := names{source: s}
+	names := nameList{source: s}
 	for i, name := range b.Names {
 		if err := names.add(item("blank.names", i), name); err != nil {
 			return nil, err

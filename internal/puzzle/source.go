@@ -33,7 +33,7 @@ func readSource(file string, text []byte, out any) (s *source, err error) {
 	s = &source{file: file, lines: map[string]int{}}
 	defer func() { // some panics of the YAML package are known
 		if p := recover(); p != nil {
-			err = s.notYAML(quote(fmt.Append(nil, p)))
+			err = s.notYAML(p)
 		}
 	}()
 	if len(text) > MaxDefinition {
@@ -96,7 +96,7 @@ func (s *source) parse(tokens token.Tokens) (root ast.Node, err error) {
 	case errors.As(err, &at) && at.GetToken() != nil:
 		return nil, s.notYAMLAt(at, tokens)
 	case err != nil:
-		return nil, s.notYAML(quote([]byte(err.Error())))
+		return nil, s.notYAML(err)
 	}
 	for _, doc := range file.Docs {
 		switch {
@@ -115,8 +115,8 @@ func (s *source) parse(tokens token.Tokens) (root ast.Node, err error) {
 	return root, nil
 }
 
-func (s *source) notYAML(message string) error {
-	return s.wrong("", "not YAML: %s; look at the quotes, brackets and indentation", message)
+func (s *source) notYAML(reason any) error {
+	return s.wrong("", "not YAML: %s; look at the quotes, brackets and indentation", quote(fmt.Append(nil, reason)))
 }
 
 // notYAMLAt reports an error of syntax under the last key of the definition
@@ -128,8 +128,9 @@ func (s *source) notYAMLAt(at yaml.Error, tokens token.Tokens) error {
 			key = t.Value
 		}
 	}
-	s.lines[key] = line
-	return s.wrong(shown(key), "not YAML: %s; look at the quotes, brackets and indentation there and above", at.GetMessage())
+	s.lines[shown(key)] = line
+	message, _, _ := strings.Cut(at.GetMessage(), ": ") // pieces of the text may follow
+	return s.wrong(shown(key), "not YAML: %s; look at the quotes, brackets and indentation there and above", strings.ReplaceAll(message, "\t", "\\t"))
 }
 
 // has tells whether a key is given.
