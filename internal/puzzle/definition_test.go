@@ -249,7 +249,7 @@ func TestDefinitionErrors(t *testing.T) {
 		{"a vertex without a name", slide2x2, "moves: [d, l, r, u]", `edges: [[1, 2]], names: [a, b, "", c]`, "4: blank.names[3]", "is no name"},
 		{"edges that are a word", graph4, "edges: record", "edges: recrod", "3: blank.edges", `"recrod" cannot be; the word record is possible, or a list`},
 		{"edges that are a map", graph4, "edges: record", "edges: {1: 2}", "3: blank.edges", "a map cannot be"},
-		{"an edge of three", graph4, "edges: record", "edges: [[1, 2, 3]]", "3: blank.edges[1]", "[1 2 3] is no edge; two vertices of 1 to 4 are possible"},
+		{"an edge of three", graph4, "edges: record", "edges: [[1, 2, 3]]", "3: blank.edges[1]", `"[1 2 3]" is no edge; two vertices of 1 to 4 are possible`},
 		{"an edge from 0", graph4, "edges: record", "edges: [[0, 1]]", "3: blank.edges[1]", "[0 1]"},
 		{"an edge off the graph", graph4, "edges: record", "edges: [[1, 2], [4, 5]]", "3: blank.edges[2]", "[4 5]"},
 		{"an edge of a word", graph4, "edges: record", "edges: [[1, a]]", "3: blank.edges[1][2]", `"a"`},

@@ -7,6 +7,7 @@ import (
 	"unicode"
 )
 
+// setMoves makes the space, but where records bring their own.
 func (p *Puzzle) setMoves(d *definition, s *source) (err error) {
 	switch {
 	case d.Blank == nil && d.Moves == nil:
@@ -145,7 +146,7 @@ func newGraph(cells int, b *blankDef, s *source) (*Space, error) {
 	edges := make([][2]uint8, len(b.Edges.list))
 	for i, e := range b.Edges.list {
 		if len(e) != 2 || min(e[0], e[1]) < 1 || max(e[0], e[1]) > cells {
-			return nil, s.wrong(item("blank.edges", i), "%v is no edge; two vertices of 1 to %d are possible", e, cells)
+			return nil, s.wrong(item("blank.edges", i), "%s is no edge; two vertices of 1 to %d are possible", quote(fmt.Append(nil, e)), cells)
 		}
 		edges[i] = [2]uint8{uint8(e[0] - 1), uint8(e[1] - 1)}
 	}

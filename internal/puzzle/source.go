@@ -68,11 +68,12 @@ func (s *source) refuse(tokens token.Tokens) error {
 	brackets, dashes := 0, 0 // open; in a row
 	for _, t := range tokens {
 		s.lines[""] = t.Position.Line
-		dashes++
 		if t.Type != token.SequenceEntryType {
 			dashes = 0
 		}
 		switch t.Type {
+		case token.SequenceEntryType:
+			dashes++
 		case token.AliasType, token.AnchorType, token.TagType, token.DirectiveType, token.MergeKeyType:
 			return s.wrong("", "%s; aliases, anchors, tags, directives and merges are not read: write it out, or in quotes if it is text", quote([]byte(t.Value)))
 		case token.SequenceStartType, token.MappingStartType:
