@@ -65,8 +65,15 @@ func TestInterruptWhileTheProducerIsQuiet(t *testing.T) {
 func TestInterruptBeforeTheFirstRecord(t *testing.T) {
 	for _, args := range [][]string{{"-"}, {"--puzzle", "eight", "-"}} {
 		p := start(t, args...)
-		// It has its own folder as soon as its server runs; before that, it reads
-		// what standard input is.
+		// It reads what standard input is, and has its own folder as soon as its
+		// server runs.
+		first := "\n"
+		if len(args) > 1 {
+			first = "1\n"
+		}
+		if _, err := io.WriteString(p.stdin, first); err != nil {
+			t.Fatal(err)
+		}
 		if len(args) > 1 {
 			tmp := p.Env[len(p.Env)-1][len("TMPDIR="):]
 			for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -77,8 +84,6 @@ func TestInterruptBeforeTheFirstRecord(t *testing.T) {
 					t.Fatal("no server")
 				}
 			}
-		} else if _, err := io.WriteString(p.stdin, "\n"); err != nil {
-			t.Fatal(err)
 		}
 		if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)

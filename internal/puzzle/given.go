@@ -26,7 +26,7 @@ func Given(name, file string, definition []byte) (*Puzzle, error) {
 	if !nameForm.MatchString(name) {
 		return nil, fmt.Errorf("%s: %q is no name of a puzzle; it is the file's, up to the first '.': 1 to 64 letters, digits, - and _", file, name)
 	}
-	p, err := Parse(name, definition)
+	p, err := Parse(name, file, definition)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,6 @@ type Question struct {
 	// Unlike says that start and goal do not hold the same values, so that no
 	// moves lead from one to the other; Start and Goal are not set.
 	Unlike bool
-	// OneOff says that the record brought its own space.
-	OneOff bool
 }
 
 // labelling relabels values by their first appearance in a goal.
@@ -91,7 +89,7 @@ func (p *Puzzle) Ask(space *Space, start, goal *Board, q *Question) {
 	}
 	*q = Question{Space: p.space, Goal: l.goal, Distinct: l.distinct}
 	if q.Space == nil {
-		q.Space, q.OneOff = space, true
+		q.Space = space
 	}
 	s, ok := l.start(start, p.cells)
 	q.Start, q.Unlike = s, !ok

@@ -276,7 +276,7 @@ func randomGraph(rng *rand.Rand, n int) (edges [][2]uint8) {
 // graph is a graph as a matrix, for a theory of its own.
 type graph [MaxCells][MaxCells]bool
 
-func newGraph(edges [][2]uint8) (g graph) {
+func graphOf(edges [][2]uint8) (g graph) {
 	for _, e := range edges {
 		g[e[0]][e[1]], g[e[1]][e[0]] = e[0] != e[1], e[0] != e[1]
 	}
@@ -429,7 +429,7 @@ func TestGraphsAgainstWilson(t *testing.T) {
 			edges = renamed(rng, n, edges)
 			exceptions++
 		}
-		sp, g := graphSpace(t, n, edges), newGraph(edges)
+		sp, g := graphSpace(t, n, edges), graphOf(edges)
 		r := NewReach(sp)
 		blank := rng.IntN(n)
 		goal := Pack(goalWithBlank(rng, n, blank))

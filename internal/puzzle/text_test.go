@@ -58,7 +58,7 @@ func TestPlaces(t *testing.T) {
 	if err := p.ReadText([]byte("2\n1 2\n3 9\n3 9 2 4 5 6 7 8\n"), &q); err != nil {
 		t.Fatal(err)
 	}
-	if want := Pack([]uint8{0, 3, 1, 4, 5, 6, 7, 8, 2}); q.Start != want || q.Goal != Pack([]uint8{1, 2, 3, 4, 5, 6, 7, 8, 0}) || !q.Distinct || !q.OneOff {
+	if want := Pack([]uint8{0, 3, 1, 4, 5, 6, 7, 8, 2}); q.Start != want || q.Goal != Pack([]uint8{1, 2, 3, 4, 5, 6, 7, 8, 0}) || !q.Distinct || q.Space == nil {
 		t.Errorf("got %+v", q)
 	}
 	same, err := NewGraph(9, [][2]uint8{{8, 2}, {1, 0}})

@@ -245,36 +245,6 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Tables are built while there is memory for them; what has none is searched.
-func TestTableMemory(t *testing.T) {
-	s := New(Config{Searches: 1, Memory: 64 << 20, TableMemory: 2*362880*2 + 100}) // two tables of nine cells
-	e := eight2(t)
-	methods := func() (all []Method) {
-		for blank := range 4 {
-			start, goal := solvedWithBlank(9, 8), solvedWithBlank(9, blank)
-			q := e.ask(start, goal)
-			all = append(all, s.Plan(q).Method)
-			if a := solve(t, s, q, false); check(a, e.shortest(start, goal)) != nil {
-				t.Errorf("blank on %d: %+v", blank, a)
-			}
-		}
-		return all
-	}
-	want := []Method{ByTable, ByTable, BySearch, BySearch}
-	for range 2 {
-		if got := methods(); !slices.Equal(got, want) {
-			t.Errorf("methods %v, want %v", got, want)
-		}
-	}
-	small := slide(t, 2, 2).ask([]uint8{1, 2, 0, 3}, []uint8{1, 2, 3, 0})
-	if s.Plan(small).Method != ByTable {
-		t.Error("a small table has no place in what is left")
-	}
-	if rep := rotegame(t); s.Plan(rep.ask(upTo(1, 12), shuffled(rand.New(rand.NewPCG(1, 1)), upTo(1, 12)...))).Method != BySearch {
-		t.Error("a table of twelve cells")
-	}
-}
-
 // Tables made ready are those that the puzzles' questions need: eight shares one
 // of the nine of eight2; rotegame's values repeat, graph's records bring their
 // graphs.

@@ -16,7 +16,7 @@ import (
 
 // deepen answers a question of distinct values on a board with a blank by
 // deepening.
-func deepen(t testing.TB, q *puzzle.Question, p *patterns, lim limits) (job.Answer, *deepening) {
+func deepenTo(t testing.TB, q *puzzle.Question, p *patterns, lim limits) (job.Answer, *deepening) {
 	t.Helper()
 	d := new(deepening)
 	moves, bound, end, err := d.run(context.Background(), q, p, lim, nil)
@@ -65,12 +65,12 @@ func checkDeepening(t *testing.T, s subject, goal []uint8, starts [][]uint8) {
 	for _, start := range starts {
 		d, ok := field.Distance(start)
 		if !ok { // the limit ends what patterns cannot tell
-			if a, _ := deepen(t, s.ask(start, goal), p, limits{states: 1000}); a.Status == job.Solved {
+			if a, _ := deepenTo(t, s.ask(start, goal), p, limits{states: 1000}); a.Status == job.Solved {
 				t.Errorf("%s %v to %v: %v; there is no way", s.Name, start, goal, a.Moves)
 			}
 			continue
 		}
-		a, _ := deepen(t, s.ask(start, goal), p, limits{})
+		a, _ := deepenTo(t, s.ask(start, goal), p, limits{})
 		if err := check(a, field.First(start, d)); err != nil {
 			t.Errorf("%s %v to %v: %v", s.Name, start, goal, err)
 		}
@@ -143,7 +143,7 @@ func TestDeepeningAgreesWithTable(t *testing.T) {
 				continue
 			}
 			asked++
-			a, _ := deepen(t, q, p, limits{})
+			a, _ := deepenTo(t, q, p, limits{})
 			if want := table.AppendMoves(nil, q.Start); string(a.Moves) != string(want) || a.Status != job.Solved {
 				t.Errorf("%x to %x: %v %v, want %v", uint64(q.Start), uint64(q.Goal), a.Status, a.Moves, want)
 			}
@@ -186,7 +186,7 @@ func TestDeepeningOfKnownSlides(t *testing.T) {
 		if made[size] == nil {
 			made[size] = patternsTo(t, q)
 		}
-		a, _ := deepen(t, q, made[size], limits{})
+		a, _ := deepenTo(t, q, made[size], limits{})
 		if a.Status != job.Solved || a.Distance != c.distance || !q.Space.Replay(q.Start, q.Goal, a.Moves) {
 			t.Errorf("%dx%d %s: %+v, want %d", c.width, c.height, c.start, a, c.distance)
 		}
@@ -204,7 +204,7 @@ func TestDeepeningStates(t *testing.T) {
 		"1 3 2 5 10 9 15 6 8 14 13 11 12 4 7 0": 253748,
 		"3 14 9 11 5 4 8 2 13 12 6 7 10 1 15 0": 39277,
 	} {
-		if _, d := deepen(t, s.ask(numbers[uint8](t, start), goal), p, limits{}); d.states != want {
+		if _, d := deepenTo(t, s.ask(numbers[uint8](t, start), goal), p, limits{}); d.states != want {
 			t.Errorf("%s: %d states visited, once %d", start, d.states, want)
 		}
 	}
@@ -215,11 +215,11 @@ func TestDeepeningStates(t *testing.T) {
 func TestDeepeningBudget(t *testing.T) {
 	q := slide(t, 5, 2).ask([]uint8{4, 3, 2, 6, 1, 9, 8, 7, 5, 0}, solvedWithBlank(10, 0)) // 55 moves
 	p := patternsTo(t, q)
-	_, whole := deepen(t, q, p, limits{})
+	_, whole := deepenTo(t, q, p, limits{})
 	last := 0
 	for states := int64(1); states < whole.states; states = states*2 + 1 {
 		var progress atomic.Int64
-		a, d := deepen(t, q, p, limits{states, &progress})
+		a, d := deepenTo(t, q, p, limits{states, &progress})
 		if a.Status != job.Exceeded || a.LowerBound < max(last, 1) || a.LowerBound > 55 || d.states != states {
 			t.Errorf("%d states: %+v, after at least %d, %d visited", states, a, last, d.states)
 		}
@@ -238,9 +238,9 @@ func TestDeepeningWithAnyBudget(t *testing.T) {
 	s, goal, start := slide(t, 3, 2), solvedWithBlank(6, 0), []uint8{3, 4, 5, 0, 1, 2}
 	q := s.ask(start, goal)
 	p, want := patternsTo(t, q), s.shortest(start, goal)
-	_, d := deepen(t, q, p, limits{})
+	_, d := deepenTo(t, q, p, limits{})
 	for states := int64(1); states <= d.states+1; states++ {
-		a, _ := deepen(t, q, p, limits{states: states})
+		a, _ := deepenTo(t, q, p, limits{states: states})
 		switch {
 		case states < d.states && (a.Status != job.Exceeded || a.LowerBound < 1 || a.LowerBound > len(want)):
 			t.Errorf("%d of %d states: %+v, want at most %d", states, d.states, a, len(want))
@@ -254,7 +254,7 @@ func TestDeepeningWithAnyBudget(t *testing.T) {
 func TestDeepeningOfNothing(t *testing.T) {
 	goal := solvedWithBlank(9, 4)
 	q := eight2(t).ask(goal, goal)
-	if a, d := deepen(t, q, patternsTo(t, q), limits{}); check(a, []int{}) != nil || d.states != 0 {
+	if a, d := deepenTo(t, q, patternsTo(t, q), limits{}); check(a, []int{}) != nil || d.states != 0 {
 		t.Errorf("%+v, %d states", a, d.states)
 	}
 }
@@ -318,7 +318,7 @@ func BenchmarkDeepening(b *testing.B) {
 		b.Run(fmt.Sprint(c.distance, ":", strings.ReplaceAll(c.start, " ", "-")), func(b *testing.B) {
 			q, states := s.ask(numbers[uint8](b, c.start), goal), int64(0)
 			for b.Loop() {
-				_, d := deepen(b, q, p, limits{})
+				_, d := deepenTo(b, q, p, limits{})
 				states += d.states
 			}
 			b.ReportMetric(float64(states)/float64(b.N), "states/op")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"antipode/internal/job"
@@ -119,14 +120,25 @@ func newSolver() *Solver {
 	return New(Config{Searches: 2, Memory: 512 << 20, TableMemory: 64 << 20})
 }
 
-// solve answers a question with moves, by the method that the solver chooses or,
-// where a search could, by a search.
+// solve answers a question with moves: by a table where there may be one, or,
+// where it could, by a search, even for what is known to be unreachable.
 func solve(t tester, s *Solver, q *puzzle.Question, search bool) job.Answer {
 	t.Helper()
-	plan := s.Plan(q)
-	if search && plan.Method == ByTable {
-		plan = Plan{Method: BySearch}
+	if q.Distinct && !search && q.Space.Cells() <= maxTableCells {
+		if err := s.targets.build(context.Background(), s.targets.of(q), new(atomic.Int64)); err != nil && err != errTooDeep {
+			t.Fatal(err)
+		}
 	}
+	plan := s.Plan(q)
+	if search && plan.Method != ByContents {
+		plan = Plan{Method: BySearch, target: s.targets.of(q)}
+	}
+	return answer(t, s, q, plan)
+}
+
+// answer answers a question with moves as planned.
+func answer(t tester, s *Solver, q *puzzle.Question, plan Plan) job.Answer {
+	t.Helper()
 	a, err := s.Solve(context.Background(), q, plan, puzzle.Moves, job.Budget{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)

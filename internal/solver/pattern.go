@@ -88,6 +88,19 @@ func (p *patterns) size(g int) uint32 {
 	return size
 }
 
+// patternBytes is the memory that the tables for so many cells will take, and their
+// number of entries.
+func patternBytes(cells int) (n int64) {
+	for pieces := cells - 1; pieces > 0; pieces -= groupPieces {
+		size := int64(1)
+		for range min(pieces, groupPieces) {
+			size *= int64(cells)
+		}
+		n += size
+	}
+	return n
+}
+
 // bytes is the memory of the tables.
 func (p *patterns) bytes() int64 { return int64(len(p.moves)) }
 

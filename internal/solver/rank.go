@@ -6,8 +6,8 @@ import (
 	"antipode/internal/puzzle"
 )
 
-// maxTableCells is the largest board that gets a table: 9! = 362,880 states.
-const maxTableCells = 9
+// maxTableCells is the largest board that gets a table: 10! = 3,628,800 states.
+const maxTableCells = 10
 
 // factorial returns n!.
 func factorial(n int) int {

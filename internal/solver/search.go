@@ -26,6 +26,9 @@ type Search struct {
 	edges             []puzzle.Edge
 }
 
+// states is how many states the last search visited.
+func (s *Search) states() int64 { return int64(len(s.forward.states) + len(s.backward.states)) }
+
 // minMemory is what a Search needs at the least, in bytes.
 const minMemory = 4 * firstStates * stateBytes
 
@@ -119,7 +122,7 @@ func (s *Search) expand(ctx context.Context, space *puzzle.Space, side, other *s
 				first = n
 			}
 		}
-		if lim.states > 0 && int64(len(s.forward.states)+len(s.backward.states)) > lim.states {
+		if lim.states > 0 && s.states() > lim.states {
 			return 0, overBudget, nil
 		}
 	}

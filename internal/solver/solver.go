@@ -22,7 +22,7 @@ type Config struct {
 // by many goroutines.
 type Solver struct {
 	searches chan *Search // idle ones
-	tables   tables
+	targets  targets
 }
 
 // New returns a Solver.
@@ -31,7 +31,7 @@ func New(cfg Config) *Solver {
 	for range cfg.Searches {
 		s.searches <- NewSearch(cfg.Memory / int64(cfg.Searches))
 	}
-	s.tables.init(cfg.TableMemory)
+	s.targets.init(cfg.TableMemory)
 	return s
 }
 
@@ -41,30 +41,41 @@ type Method uint8
 const (
 	// ByContents needs no moves: start is goal, or holds other values.
 	ByContents Method = iota
+	// ByReachability knows that no moves lead to the goal.
+	ByReachability
 	// ByTable reads a table.
 	ByTable
-	// BySearch searches from both ends.
+	// BySearch searches.
 	BySearch
 )
 
 // Plan is the method chosen for a question, and what it needs.
 type Plan struct {
 	Method Method
-	table  *tableSlot
+	table  *Table
+	target *target
 }
 
-// Plan chooses how to answer a question: by look-up where values are distinct
-// and the space is small and not a record's own, else by search.
+// Plan chooses how to answer a question: here, and nowhere else. What is
+// unreachable is known at once where values are distinct, and mostly where they
+// repeat. Where there is a table it is read; there is one as soon as searching has
+// cost what it does.
 func (s *Solver) Plan(q *puzzle.Question) Plan {
-	switch {
-	case q.Unlike || q.Start == q.Goal:
+	if q.Unlike || q.Start == q.Goal {
 		return Plan{Method: ByContents}
-	case q.Distinct && !q.OneOff && q.Space.Cells() <= maxTableCells:
-		if slot := s.tables.slot(q.Space, q.Goal); slot != nil {
-			return Plan{ByTable, slot}
-		}
 	}
-	return Plan{Method: BySearch}
+	t := s.targets.of(q)
+	if q.Distinct {
+		if table := t.table.Load(); table != nil {
+			return Plan{Method: ByTable, table: table}
+		}
+		if !t.reach().Reachable(q.Start, q.Goal) {
+			return Plan{Method: ByReachability}
+		}
+	} else if !t.reach().Possible(q.Start, q.Goal) {
+		return Plan{Method: ByReachability}
+	}
+	return Plan{Method: BySearch, target: t}
 }
 
 // Solve answers a question as planned, within a budget. Moves are written
@@ -72,38 +83,39 @@ func (s *Solver) Plan(q *puzzle.Question) Plan {
 // answer, when ctx ends first. Progress, which may be nil, counts while a search
 // goes on.
 func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want puzzle.Want, budget job.Budget, progress *atomic.Int64, buf []uint8) (job.Answer, error) {
-	switch plan.Method {
-	case ByContents:
-		if q.Unlike {
-			return job.Answer{Status: job.Unreachable}, nil
-		}
-		return job.Answer{Moves: buf[:0]}, nil
-	case ByTable:
-		t, err := plan.table.get(ctx)
-		if err == nil {
-			return t.answer(q, want, buf), nil
-		}
-		if ctx.Err() != nil {
-			return job.Answer{}, context.Cause(ctx)
-		}
-		// There is no such table, or it failed its check: a search needs none.
+	switch {
+	case plan.Method == ByContents && !q.Unlike:
+		return job.Answer{Moves: buf[:0], Method: "contents"}, nil
+	case plan.Method == ByContents:
+		return job.Answer{Status: job.Unreachable, Method: "contents"}, nil
+	case plan.Method == ByReachability:
+		return job.Answer{Status: job.Unreachable, Method: "reachability"}, nil
+	case plan.Method == ByTable:
+		return plan.table.answer(q, want, buf), nil
 	}
-	return s.search(ctx, q, budget, progress, buf)
+	if progress == nil {
+		progress = new(atomic.Int64)
+	}
+	answer, err := s.search(ctx, q, plan.target, budget, progress, buf)
+	if err == nil && q.Distinct {
+		s.targets.spend(ctx, plan.target, answer.Nodes, progress)
+	}
+	return answer, err
 }
 
 func (t *Table) answer(q *puzzle.Question, want puzzle.Want, buf []uint8) job.Answer {
 	d, ok := t.Distance(q.Start)
 	switch {
 	case !ok:
-		return job.Answer{Status: job.Unreachable}
+		return job.Answer{Status: job.Unreachable, Method: "table"}
 	case want == puzzle.Distance:
-		return job.Answer{Distance: d}
+		return job.Answer{Distance: d, Method: "table"}
 	}
-	return job.Answer{Distance: d, Moves: t.AppendMoves(buf[:0], q.Start)}
+	return job.Answer{Distance: d, Moves: t.AppendMoves(buf[:0], q.Start), Method: "table"}
 }
 
-// search waits for an idle Search and runs it.
-func (s *Solver) search(ctx context.Context, q *puzzle.Question, budget job.Budget, progress *atomic.Int64, buf []uint8) (job.Answer, error) {
+// search waits for an idle Search, and runs within the budget's time.
+func (s *Solver) search(ctx context.Context, q *puzzle.Question, t *target, budget job.Budget, progress *atomic.Int64, buf []uint8) (job.Answer, error) {
 	var search *Search
 	select {
 	case search = <-s.searches:
@@ -120,16 +132,75 @@ func (s *Solver) search(ctx context.Context, q *puzzle.Question, budget job.Budg
 		limited, cancel = context.WithTimeout(ctx, budget.Time)
 		defer cancel()
 	}
-	moves, bound, end, err := search.run(limited, q, limits{budget.States, progress}, buf[:0])
-	switch {
-	case err != nil && ctx.Err() != nil:
+	answer, err := s.run(limited, search, q, t, limits{budget.States, progress}, buf)
+	if err != nil && ctx.Err() != nil {
 		return job.Answer{}, context.Cause(ctx)
-	case end == found:
-		return job.Answer{Distance: len(moves), Moves: moves}, nil
-	case end == exhausted:
-		return job.Answer{Status: job.Unreachable}, nil
 	}
-	return job.Answer{Status: job.Exceeded, LowerBound: bound}, nil
+	return answer, nil
+}
+
+// run searches from both ends. On a large board with a blank, a search that has
+// cost what patterns do gives way to deepening with them, and so does every
+// search after it. With an error, ctx's, the answer is exceeded.
+func (s *Solver) run(ctx context.Context, search *Search, q *puzzle.Question, t *target, lim limits, buf []uint8) (job.Answer, error) {
+	if !q.Distinct || !q.Space.HasBlank() || q.Space.Cells() <= maxTableCells {
+		return bothEnds(ctx, search, q, lim, buf)
+	}
+	cost := patternBytes(q.Space.Cells()) // an entry is as much work as a state
+	p := t.patterns.Load()
+	short := job.Answer{Status: job.Exceeded, LowerBound: 1, Method: "deepening"} // start is not goal
+	if p == nil && t.spent.Load() < cost {
+		part := lim
+		if lim.states == 0 || lim.states > cost {
+			part.states = cost
+		}
+		var err error
+		short, err = bothEnds(ctx, search, q, part, buf)
+		if err != nil || short.Status != job.Exceeded || part.states == lim.states {
+			return short, err
+		}
+		search.release()
+	}
+	if p == nil {
+		p = s.targets.makePatterns(ctx, t)
+	}
+	if p == nil && ctx.Err() == nil { // they do not fit
+		return bothEnds(ctx, search, q, lim, buf)
+	}
+	if p == nil {
+		return short, ctx.Err()
+	}
+	answer, err := deepen(ctx, q, p, lim, buf)
+	answer.Nodes += short.Nodes
+	if answer.Status == job.Exceeded {
+		answer.LowerBound = max(answer.LowerBound, short.LowerBound)
+	}
+	return answer, err
+}
+
+func bothEnds(ctx context.Context, search *Search, q *puzzle.Question, lim limits, buf []uint8) (job.Answer, error) {
+	moves, bound, end, err := search.run(ctx, q, lim, buf[:0])
+	return searched("bidirectional", search.states(), moves, bound, end), err
+}
+
+func deepen(ctx context.Context, q *puzzle.Question, p *patterns, lim limits, buf []uint8) (job.Answer, error) {
+	var d deepening
+	moves, bound, end, err := d.run(ctx, q, p, lim, buf[:0])
+	return searched("deepening", d.states, moves, bound, end), err
+}
+
+// searched makes the answer of a search's end.
+func searched(method string, nodes int64, moves []uint8, bound int, end outcome) job.Answer {
+	a := job.Answer{Method: method, Nodes: nodes}
+	switch end {
+	case found:
+		a.Distance, a.Moves = len(moves), moves
+	case exhausted:
+		a.Status = job.Unreachable
+	default:
+		a.Status, a.LowerBound = job.Exceeded, bound
+	}
+	return a
 }
 
 // Prepare builds the tables that the puzzles' questions will most likely need,
@@ -139,19 +210,20 @@ func (s *Solver) Prepare(ctx context.Context, puzzles ...*puzzle.Puzzle) (int, e
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range puzzles {
 		for _, goal := range likelyGoals(p) {
-			plan := s.Plan(&puzzle.Question{Space: p.Space(), Start: ^goal, Goal: goal, Distinct: true})
-			if plan.Method == ByTable {
-				g.Go(func() error {
-					if _, err := plan.table.get(ctx); err != errTooDeep {
-						return err
-					}
-					return nil
-				})
+			if p.Cells() > maxTableCells {
+				continue
 			}
+			t := s.targets.of(&puzzle.Question{Space: p.Space(), Goal: goal})
+			g.Go(func() error {
+				if err := s.targets.build(ctx, t, new(atomic.Int64)); err != errTooDeep {
+					return err
+				}
+				return nil
+			})
 		}
 	}
 	err := g.Wait()
-	return s.tables.ready(), err
+	return s.targets.tables(), err
 }
 
 // likelyGoals returns the goals of a puzzle in canonical form, but for those

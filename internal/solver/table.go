@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"antipode/internal/puzzle"
 )
@@ -36,6 +37,11 @@ var errTooDeep = errors.New("states at a distance of more than 254 moves")
 // keeps the least of the moves by which it was found, and that is the first
 // move of its first shortest way.
 func NewTable(ctx context.Context, space *puzzle.Space, goal puzzle.State) (*Table, error) {
+	return newTable(ctx, space, goal, new(atomic.Int64))
+}
+
+// newTable is NewTable; progress counts the states.
+func newTable(ctx context.Context, space *puzzle.Space, goal puzzle.State, progress *atomic.Int64) (*Table, error) {
 	n := space.Cells()
 	if n > maxTableCells {
 		return nil, fmt.Errorf("a table of %d cells; %d are possible", n, maxTableCells)
@@ -52,12 +58,15 @@ func NewTable(ctx context.Context, space *puzzle.Space, goal puzzle.State) (*Tab
 		if d == unreached {
 			return nil, errTooDeep
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		t.layers = append(t.layers, len(layer))
 		next = next[:0]
-		for _, s := range layer {
+		for i, s := range layer {
+			if i%checkEvery == checkEvery-1 {
+				progress.Add(checkEvery)
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+			}
 			edges = space.AppendPrevious(edges[:0], s)
 			for _, e := range edges {
 				r := rank(e.State, n)

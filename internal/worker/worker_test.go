@@ -247,12 +247,20 @@ func TestCachedAnswers(t *testing.T) {
 	w.check(t, c, `{"line":1,"status":"solved","distance":2}`+"\n", 1)
 }
 
-// An unreachable goal is proven once.
+// ring turns a ring of six pieces whose values repeat.
+const ring = "cells: 6\nmoves: [{name: turn, cycles: (1 2 3 4 5 6)}]\nvalues: {from: 1, to: 2, repeat: true}\n" +
+	"record: {parts: [start, goal]}\n"
+
+// An unreachable goal that only a search proves is proven once.
 func TestCachedUnreachable(t *testing.T) {
 	w := newWorker(t, Searched)
-	ring := "9\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 1\n2 1 3 4 5 6 7 8\n"
-	w.check(t, chunk("graph", 1, ring), "-1\n", 0)
-	w.check(t, chunk("graph", 1, ring), "-1\n", 1)
+	p, err := puzzle.Parse("ring", "ring.yaml", []byte(ring))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Puzzles = w.Puzzles.With(p)
+	w.check(t, chunk("ring", 1, "1 1 2 2 1 2  1 2 1 2 1 2\n"), "-1\n", 0)
+	w.check(t, chunk("ring", 1, "1 1 2 2 1 2  1 2 1 2 1 2\n"), "-1\n", 1)
 }
 
 func TestModes(t *testing.T) {
@@ -263,6 +271,9 @@ func TestModes(t *testing.T) {
 	}{{Searched, 1, 0}, {All, 1, 1}, {None, 0, 0}} {
 		t.Run(string(c.mode), func(t *testing.T) {
 			w := newWorker(t, c.mode)
+			if _, err := w.Prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			w.check(t, chunk("rotegame", 1, near), nearAnswer, 0)
 			w.check(t, chunk("rotegame", 1, near), nearAnswer, c.searches)
 			w.check(t, chunk("eight", 1, board), distance, 0)

@@ -1,0 +1,237 @@
+package solver
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"antipode/internal/puzzle"
+)
+
+// targets remembers what was learned of the spaces that were asked about, for each
+// goal in canonical form: what can be reached, what searching has cost, and the
+// table that was built as soon as it had cost as much. Tables share a bound of
+// memory; the least recently used goes first.
+//
+// An LRU of a library takes a lock for each look-up. This one is read for each
+// record: it has a look at the targets of late first, which takes none.
+type targets struct {
+	bound  int64                                   // of tables and patterns, in bytes
+	recent [puzzle.MaxCells]atomic.Pointer[target] // the last asked for, by the goal's blank
+	clock  atomic.Int64                            // ticks when another target than the last is asked for
+
+	mu    sync.Mutex
+	known map[targetKey]*target // guarded by mu
+	held  int64                 // bytes of all tables and patterns, guarded by mu
+}
+
+// targetKey names a target: a space, and the cell of the goal's blank, 0 without.
+type targetKey struct {
+	space puzzle.Fingerprint
+	blank int
+}
+
+// target is a space with one goal in canonical form. With distinct labels it is
+// the goal of all questions of that space, but for the cell of its blank.
+type target struct {
+	key   targetKey
+	space *puzzle.Space
+	goal  puzzle.State
+	reach func() *puzzle.Reach // made at first use
+
+	used     atomic.Int64 // the clock when it was asked for
+	spent    atomic.Int64 // states that searches visited since it had a table last
+	table    atomic.Pointer[Table]
+	patterns atomic.Pointer[patterns]
+	turn     chan struct{} // full while patterns are made, which others wait for
+
+	held   int64 // bytes of both, guarded by targets.mu
+	making bool  // one of them, guarded by targets.mu
+	never  bool  // it has no table, guarded by targets.mu
+}
+
+// maxTargets bounds how many targets are remembered; one without a table takes
+// some kilobytes.
+const maxTargets = 1 << 10
+
+func (ts *targets) init(bound int64) {
+	ts.bound = bound
+	ts.known = map[targetKey]*target{}
+}
+
+// of returns the target of a question.
+func (ts *targets) of(q *puzzle.Question) *target {
+	k := targetKey{space: q.Space.Fingerprint()}
+	if q.Space.HasBlank() {
+		k.blank = q.Goal.Blank()
+	}
+	t := ts.recent[k.blank].Load()
+	if t == nil || t.key.space != k.space {
+		t = ts.find(k, q.Space)
+	}
+	if t.used.Load() != ts.clock.Load() { // another was asked for since
+		t.used.Store(ts.clock.Add(1))
+	}
+	return t
+}
+
+// find finds a target in known, or adds it.
+func (ts *targets) find(k targetKey, space *puzzle.Space) *target {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t := ts.known[k]
+	if t == nil {
+		t = ts.add(k, space)
+	}
+	ts.recent[k.blank].Store(t) // with mu held, as it is taken out again
+	return t
+}
+
+// add adds a target, with mu held.
+func (ts *targets) add(k targetKey, space *puzzle.Space) *target {
+	if len(ts.known) == maxTargets {
+		ts.forget()
+	}
+	blank := k.blank
+	if !space.HasBlank() {
+		blank = -1
+	}
+	t := &target{key: k, space: space, goal: identity(space.Cells(), blank), reach: sync.OnceValue(func() *puzzle.Reach { return puzzle.NewReach(space) }), turn: make(chan struct{}, 1)}
+	t.used.Store(-1) // never
+	ts.known[k] = t
+	return t
+}
+
+// forget forgets the eighth of all targets that was asked for the longest time
+// ago, with mu held.
+func (ts *targets) forget() {
+	for _, t := range ts.byUse()[:maxTargets/8] {
+		if !t.making {
+			ts.drop(t)
+			delete(ts.known, t.key)
+		}
+	}
+}
+
+// byUse returns the targets, the least recently used first, with mu held.
+func (ts *targets) byUse() []*target {
+	all := make([]*target, 0, len(ts.known))
+	for _, t := range ts.known {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *target) int { return int(a.used.Load() - b.used.Load()) })
+	return all
+}
+
+// drop gives a target's memory back, with mu held. What searching costs from here
+// on must pay for a table anew.
+func (ts *targets) drop(t *target) {
+	t.table.Store(nil)
+	t.patterns.Store(nil)
+	t.spent.Store(0)
+	ts.held -= t.held
+	t.held = 0
+	ts.recent[t.key.blank].CompareAndSwap(t, nil)
+}
+
+// claim sets memory aside for what is to be made for a target, at the cost of those
+// that were used less recently. It tells whether the caller is to make it: not
+// where another is at it, or where it does not fit.
+func (ts *targets) claim(t *target, bytes int64) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if t.making || t.never || ts.known[t.key] != t || bytes > ts.bound {
+		return false
+	}
+	if ts.held+bytes > ts.bound {
+		for _, old := range ts.byUse() {
+			if old != t && !old.making && ts.held+bytes > ts.bound {
+				ts.drop(old)
+			}
+		}
+	}
+	if ts.held+bytes > ts.bound {
+		return false
+	}
+	t.making = true
+	t.held += bytes
+	ts.held += bytes
+	return true
+}
+
+// settle ends what claim began. Memory for what was not made is given back.
+func (ts *targets) settle(t *target, bytes int64, made bool) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t.making = false
+	if !made {
+		t.held -= bytes
+		ts.held -= bytes
+	}
+}
+
+// build builds a target's table, unless it has one, may have none, or another is
+// at it. The error is the context's, errTooDeep, or that the table failed its own
+// check; after the last two it is not tried again.
+func (ts *targets) build(ctx context.Context, t *target, progress *atomic.Int64) error {
+	bytes := tableBytes(t.space.Cells())
+	if t.table.Load() != nil || !ts.claim(t, bytes) {
+		return nil
+	}
+	table, err := newTable(ctx, t.space, t.goal, progress)
+	if err == nil {
+		t.table.Store(table)
+	}
+	ts.settle(t, bytes, err == nil)
+	if err != nil && ctx.Err() == nil {
+		ts.mu.Lock()
+		t.never = true
+		ts.mu.Unlock()
+	}
+	return err
+}
+
+// spend counts what a search cost, and builds the table for which it has paid.
+func (ts *targets) spend(ctx context.Context, t *target, states int64, progress *atomic.Int64) {
+	spent := t.spent.Add(states)
+	if cells := t.space.Cells(); cells <= maxTableCells && spent >= int64(factorial(cells)) {
+		_ = ts.build(ctx, t, progress) // without a table it is searched as before
+	}
+}
+
+// makePatterns returns a target's patterns, which it makes, or waits for, where it
+// has none; nil where ctx ends first, or they do not fit.
+func (ts *targets) makePatterns(ctx context.Context, t *target) *patterns {
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return nil
+	}
+	if p := t.patterns.Load(); p != nil {
+		return p
+	}
+	bytes := patternBytes(t.space.Cells())
+	if !ts.claim(t, bytes) {
+		return nil
+	}
+	p, err := newPatterns(ctx, t.space, t.goal)
+	if err == nil {
+		t.patterns.Store(p)
+	}
+	ts.settle(t, bytes, err == nil)
+	return p
+}
+
+// tables counts the tables there are.
+func (ts *targets) tables() (n int) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, t := range ts.known {
+		if t.table.Load() != nil {
+			n++
+		}
+	}
+	return n
+}

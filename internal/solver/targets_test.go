@@ -1,0 +1,126 @@
+package solver
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"antipode/internal/plain"
+	"antipode/internal/puzzle"
+)
+
+// A table is built as soon as searching has cost what it does, and not before.
+func TestTablesArePaidFor(t *testing.T) {
+	s := newSolver()
+	e := eight(t)
+	goal, _ := e.Goal()
+	rng := rand.New(rand.NewPCG(5, 5))
+	spent, searches := int64(0), 0
+	for spent < 362_880 {
+		q := e.ask(shuffled(rng, goal...), goal)
+		switch plan := s.Plan(q); plan.Method {
+		case ByTable:
+			t.Fatalf("a table after %d states", spent)
+		case BySearch:
+			spent += answer(t, s, q, plan).Nodes
+			searches++
+		}
+	}
+	if plan := s.Plan(e.ask(e.walk(rng, goal, 20), goal)); plan.Method != ByTable {
+		t.Errorf("no table after %d searches of %d states", searches, spent)
+	}
+	if n := s.targets.tables(); n != 1 {
+		t.Errorf("%d tables", n)
+	}
+}
+
+// hold builds the table to the goal with the blank on a cell of the 8-puzzle.
+func hold(t *testing.T, s *Solver, blank int) *target {
+	t.Helper()
+	goal := solvedWithBlank(9, blank)
+	q := eight2(t).ask(eight2(t).walk(rand.New(rand.NewPCG(1, 1)), goal, 5), goal)
+	if err := s.targets.build(context.Background(), s.targets.of(q), new(atomic.Int64)); err != nil {
+		t.Fatal(err)
+	}
+	return s.targets.of(q)
+}
+
+// Tables stay within their memory; the least recently used makes room, and must be
+// paid for anew.
+func TestLeastRecentlyUsedTableGoes(t *testing.T) {
+	const nine = 2 * 362880
+	s := New(Config{Searches: 1, Memory: 64 << 20, TableMemory: 2*nine + 100})
+	first, second := hold(t, s, 0), hold(t, s, 1)
+	hold(t, s, 0)
+	third := hold(t, s, 2)
+	if first.table.Load() == nil || second.table.Load() != nil || third.table.Load() == nil || second.spent.Load() != 0 {
+		t.Errorf("tables: %v, %v, %v", first.table.Load() != nil, second.table.Load() != nil, third.table.Load() != nil)
+	}
+	if s.targets.held != 2*nine {
+		t.Errorf("%d bytes held", s.targets.held)
+	}
+	// One that would never fit costs no other its place.
+	none := New(Config{Searches: 1, Memory: 64 << 20, TableMemory: nine - 1})
+	if x := hold(t, none, 0); x.table.Load() != nil || none.targets.held != 0 {
+		t.Error("a table beyond the bound")
+	}
+}
+
+// Any number of graphs, each asked about once, is forgotten again; what is asked
+// about all the time is not.
+func TestTargetsAreBounded(t *testing.T) {
+	s := newSolver()
+	kept := hold(t, s, 4)
+	rng := rand.New(rand.NewPCG(6, 6))
+	for i := range 3 * maxTargets {
+		edges := make([][2]int, 8+rng.IntN(10))
+		for e := range edges {
+			edges[e] = [2]int{1 + rng.IntN(9), 1 + rng.IntN(9)}
+		}
+		board := shuffled(rng, graphGoal...)
+		s.Plan(graphQuestion(t, edges, board))
+		if i%100 == 0 && hold(t, s, 4) != kept {
+			t.Fatalf("forgotten after %d graphs", i)
+		}
+		if n := len(s.targets.known); n > maxTargets {
+			t.Fatalf("%d targets", n)
+		}
+	}
+	if kept.table.Load() == nil || s.targets.tables() != 1 {
+		t.Errorf("%d tables", s.targets.tables())
+	}
+}
+
+// One record after another about the same graph is a table's matter in the end.
+func TestGraphAskedOften(t *testing.T) {
+	s := newSolver()
+	rng := rand.New(rand.NewPCG(7, 7))
+	var last Method
+	for range 3000 {
+		board := subject{nil, plain.Graph(9, graphs["grid"])}.walk(rng, graphGoal, 40)
+		q := graphQuestion(t, graphs["grid"], board)
+		plan := s.Plan(q)
+		answer(t, s, q, plan)
+		if last = plan.Method; last == ByTable {
+			return
+		}
+	}
+	t.Errorf("method %d to the end", last)
+}
+
+// What cannot be reached is known without a search.
+func TestByReachability(t *testing.T) {
+	s := newSolver()
+	for _, c := range []struct {
+		name string
+		q    *puzzle.Question
+	}{
+		{"a ring", graphQuestion(t, graphs["ring"], []uint8{2, 1, 3, 4, 5, 6, 7, 8, 0})},
+		{"15-puzzle", slide(t, 4, 4).ask([]uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 14, 0}, solvedWithBlank(16, 15))},
+	} {
+		if plan := s.Plan(c.q); plan.Method != ByReachability || check(answer(t, s, c.q, plan), nil) != nil {
+			t.Errorf("%s: method %d", c.name, plan.Method)
+		}
+	}
+}
