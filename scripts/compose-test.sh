@@ -17,7 +17,7 @@ finish() {
     echo "compose-test: FAILED" >&2
   fi
   down
-  rm -f "$answer"
+  rm -f "$answer" "$answer.job"
   exit $status
 }
 up() { docker compose up --detach --wait --wait-timeout 120 "$@"; }
@@ -36,6 +36,15 @@ check() {
   done
 }
 
+# The workers' image holds no definitions: this one comes to them through NATS.
+check_given() {
+  echo "compose-test: a puzzle of one's own"
+  submit puzzles --example configs/puzzles/topspin10.yaml </dev/null
+  cp "$answer" "$answer.job"
+  submit --puzzle configs/puzzles/topspin10.yaml - <"$answer.job"
+  printf '1\nL\n4\nR T R T\n4\nT R R T\n' | diff - "$answer"
+}
+
 trap finish EXIT
 down # what a run that was killed may have left
 timeout 900 docker compose build
@@ -43,6 +52,7 @@ up
 check "one worker"
 up --scale worker=2
 check "two workers"
+check_given
 docker kill "$COMPOSE_PROJECT_NAME-worker-1"
 check "one of two workers killed"
 echo "compose-test: passed"

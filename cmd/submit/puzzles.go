@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,27 +14,40 @@ import (
 )
 
 func puzzlesCommand(stdout io.Writer) *cobra.Command {
-	return &cobra.Command{
-		Use:   "puzzles [NAME]",
+	var example bool
+	cmd := &cobra.Command{
+		Use:   "puzzles [NAME | FILE.yaml]",
 		Short: "List the puzzles, or explain one",
 		Example: `  submit puzzles
-  submit puzzles rotegame`,
+  submit puzzles rotegame
+  submit puzzles topspin.yaml                 the definition of a puzzle of your own
+  submit puzzles --example eight | submit --puzzle eight -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			set, err := puzzle.Builtin()
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if len(args) == 0 {
+			case len(args) == 0 && example:
+				return &exitError{exitUsage, errors.New("--example: of which puzzle?")}
+			case len(args) == 0:
 				return list(stdout, set)
 			}
-			p, err := set.Get(args[0])
-			if err != nil {
+			p, err := lookUp(set, args[0])
+			switch {
+			case err != nil:
 				return &exitError{exitUsage, err}
+			case example && p.Example == "":
+				return &exitError{exitUsage, fmt.Errorf("the definition of %s has no example", p.Name)}
+			case example:
+				_, err := io.WriteString(stdout, p.Example)
+				return err
 			}
 			return explain(stdout, p)
 		},
 	}
+	cmd.Flags().BoolVar(&example, "example", false, "print its example only, a job file")
+	return cmd
 }
 
 func list(w io.Writer, set *puzzle.Set) error {
@@ -61,6 +75,9 @@ func explain(w io.Writer, p *puzzle.Puzzle) error {
 	row(p.Name, "%s", p.About)
 	row("cells", "%s", cells(p))
 	row("moves", "%s", moves(p))
+	if n := states(p); n != "" {
+		row("states", "%s", n)
+	}
 	if goal, ok := p.Goal(); ok {
 		row("goal", "%s", board(p, goal))
 	}
@@ -71,8 +88,11 @@ func explain(w io.Writer, p *puzzle.Puzzle) error {
 }
 
 func cells(p *puzzle.Puzzle) string {
-	if p.Width == 0 {
+	switch {
+	case p.Width == 0 && p.HasBlank():
 		return fmt.Sprintf("%d vertices of a graph, numbered from 1", p.Cells())
+	case p.Width == 0:
+		return fmt.Sprintf("%d, numbered from 1", p.Cells())
 	}
 	return fmt.Sprintf("%d in %d rows of %d, numbered row by row from 1", p.Cells(), p.Height, p.Width)
 }
@@ -84,9 +104,29 @@ func moves(p *puzzle.Puzzle) string {
 	}
 	how := "permutations of the cells"
 	if p.HasBlank() {
-		how = "the way the blank goes"
+		how = "ways of the blank"
 	}
 	return strings.Join(space.Moves(), " ") + "  (" + how + "; of shortest ways the first in this order is the answer)"
+}
+
+// maxCounted bounds how many states are counted one by one.
+const maxCounted = 1 << 20
+
+// states says how many states have a way to the goal, or to any where records
+// bring theirs.
+func states(p *puzzle.Puzzle) string {
+	if p.Space() == nil {
+		return ""
+	}
+	n, exact := p.States(maxCounted)
+	_, _, repeat := p.Values()
+	switch {
+	case !exact:
+		return fmt.Sprintf("more than %d from which the goal can be reached", n)
+	case repeat:
+		return fmt.Sprintf("%d from which the goal can be reached; another number where other values repeat", n)
+	}
+	return fmt.Sprintf("%d from which the goal can be reached", n)
 }
 
 func board(p *puzzle.Puzzle, values []uint8) string {

@@ -100,22 +100,30 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// The first example of docs/puzzles.md has the answers that follow it.
-func TestDocumentedExample(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/puzzles.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(docs), "```yaml\n")
-	text, rest, _ := strings.Cut(rest, "```\n")
-	_, rest, _ = strings.Cut(rest, "```\n")
-	want, _, ok := strings.Cut(rest, "```\n")
-	p, err := puzzle.Parse("twist", "twist.yaml", []byte(text))
-	if !ok || err != nil {
-		t.Fatalf("no example: %v", err)
-	}
-	if got := exampleAnswers(t, p); got != want {
-		t.Errorf("\n%s\nwant\n%s", got, want)
+// The first definition of each page has the answers that follow it.
+func TestDocumentedExamples(t *testing.T) {
+	for _, c := range []struct {
+		page   string
+		blocks int // from the definition to the answers
+	}{{"docs/puzzles.md", 1}, {"README.md", 2}} {
+		docs, err := os.ReadFile("../../" + c.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(docs), "```yaml\n")
+		text, rest, _ := strings.Cut(rest, "```\n")
+		want, ok := "", false
+		for range c.blocks {
+			_, rest, _ = strings.Cut(rest, "```\n")
+			want, rest, ok = strings.Cut(rest, "```\n")
+		}
+		p, err := puzzle.Parse("page", c.page, []byte(text))
+		if !ok || err != nil {
+			t.Fatalf("no example: %v", err)
+		}
+		if got := exampleAnswers(t, p); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.page, got, want)
+		}
 	}
 }
 

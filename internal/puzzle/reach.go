@@ -137,3 +137,33 @@ func (r *Reach) States(goal State) (n uint64, ok bool) {
 	n, ok = in.group.images(g)
 	return n * in.places, ok
 }
+
+// States returns the number of states from which the goal can be reached: the
+// definition's, or any of distinct values where it has none. It is not exact where
+// that is known by counting one by one only, and there are more than limit, which
+// it returns. The puzzle must have its own space.
+func (p *Puzzle) States(limit int) (n uint64, exact bool) {
+	goal := State(identity) & (1<<(4*p.cells) - 1)
+	if p.goal != nil {
+		goal = p.goal.goal
+	}
+	if n, ok := NewReach(p.space).States(goal); ok {
+		return n, true
+	}
+	seen := map[State]bool{goal: true}
+	var edges []Edge
+	for queue := []State{goal}; len(queue) > 0; queue = queue[1:] {
+		edges = p.space.AppendNext(edges[:0], queue[0])
+		for _, e := range edges {
+			if seen[e.State] {
+				continue
+			}
+			if len(seen) == limit {
+				return uint64(limit), false
+			}
+			seen[e.State] = true
+			queue = append(queue, e.State)
+		}
+	}
+	return uint64(len(seen)), true
+}
