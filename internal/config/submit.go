@@ -32,7 +32,7 @@ type Submit struct {
 	} `mapstructure:"window"`
 
 	Budget struct {
-		// States is how many states a search may visit, for one record; 0 is
+		// States is how many states a search may keep, for one record; 0 is
 		// what the worker allows, which nothing here can raise.
 		States int64 `mapstructure:"states"`
 		// Time is how long a search may take, for one record; 0 as above.

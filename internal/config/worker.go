@@ -57,7 +57,7 @@ type Worker struct {
 	} `mapstructure:"tables"`
 
 	Budget struct {
-		// States is how many states a search may visit, for one record.
+		// States is how many states a search may keep, for one record.
 		States int64 `mapstructure:"states"`
 		// Time is how long a search may take, for one record.
 		Time time.Duration `mapstructure:"time"`

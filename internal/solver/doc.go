@@ -4,6 +4,7 @@
 // The map of ideas, one a file:
 //
 //	solver.go     the choice of the method, in one place
+//	targets.go    what was learned of each space, and which have tables
 //	table.go      distance tables: every state of a small space, by retrograde search
 //	rank.go       numbering permutations, so that tables need no hashing
 //	search.go     bidirectional breadth-first search, first in order

@@ -170,7 +170,7 @@ func (s *Solver) run(ctx context.Context, search *Search, q *puzzle.Question, t 
 	if p == nil {
 		return short, ctx.Err()
 	}
-	answer, err := deepen(ctx, q, p, lim, buf)
+	answer, err := deepen(ctx, q, p, limits{progress: lim.progress}, buf) // it keeps no states
 	answer.Nodes += short.Nodes
 	if answer.Status == job.Exceeded {
 		answer.LowerBound = max(answer.LowerBound, short.LowerBound)
