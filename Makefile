@@ -2,7 +2,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TEST := go test -timeout 10m
 
-.PHONY: help build test check bench compose-test redis
+.PHONY: help build test check bench protocol-test compose-test redis
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ check: redis ## what CI checks: format, go.mod, vet for each system, staticcheck
 
 bench: ## all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
+
+protocol-test: ## the session of docs/protocol.md, with the nats command line
+	scripts/protocol-test.sh
 
 compose-test: ## docker-compose.yml end to end; needs a Docker engine
 	scripts/compose-test.sh
