@@ -13,18 +13,20 @@ mkdir "$bin" "$log" "$home"
 processes=()
 finish() {
   status=$?
-  set +e # tear down whatever happens
+  set +e # tear down whatever happens,
+  trap '' PIPE # though nobody reads this
   if [ $status != 0 ]; then
     tail -n 5 "$log"/*
     echo "protocol-test: FAILED"
   fi >&2
-  [ ${#processes[@]} = 0 ] || { kill -KILL "${processes[@]}" && wait; } 2>/dev/null
+  [ ${#processes[@]} = 0 ] || { kill -KILL "${processes[@]}"; wait; } 2>/dev/null
   rm -rf "$dir"
   exit $status
 }
 trap finish EXIT
+trap 'exit 143' HUP TERM # once what runs in the foreground has ended, so that it leaves no files
 
-# start runs a program in the background until it logs a line with a pattern, and prints that line.
+# start runs a program in the background until it logs a line with a pattern, which goes to $dir/line.
 start() {
   local name=$1 pattern=$2
   shift 2
@@ -53,8 +55,7 @@ play() {
   command=
 } >&2
 
-# GOBIN takes no cross-compiled program, nor one for another machine would be of use here.
-env -u GOOS -u GOARCH GOBIN="$bin" go install "$nats"
+GOBIN=$bin go install "$nats"
 go build -o "$bin/" ./cmd/worker github.com/nats-io/nats-server/v2
 
 start nats-server 'Listening for client connections' \
