@@ -206,7 +206,9 @@ func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, c *job.Chunk, de
 func (s *server) bury(ctx context.Context, subject string, msg jetstream.Msg, delivered int, reason string) error {
 	m := nats.NewMsg(subject)
 	for key, values := range msg.Headers() {
-		m.Header[key] = values
+		if !strings.HasPrefix(key, "Nats-") { // those asked the server something about JOBS
+			m.Header[key] = values
+		}
 	}
 	m.Header.Set(hReason, reason)
 	m.Header.Set(hDelivered, fmt.Sprint(delivered))

@@ -517,6 +517,22 @@ func TestBadHeaders(t *testing.T) {
 	}
 }
 
+// What a publisher asked of JOBS, by headers, does not keep a copy out of DEAD.
+func TestServersHeadersAreNotBuried(t *testing.T) {
+	q := connect(t, startServer(t).URL(), lenient())
+	chunk := textChunk(1)
+	m := encodeChunk(Bulk, chunk)
+	m.Header.Set(hFirstRecord, "first") // so that it is given up
+	if _, err := q.js.PublishMsg(t.Context(), m, jetstream.WithExpectStream(jobsStream)); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, q, 1, 0, echo)
+	settled(t, q)
+	if got := lastOf(t, q, deadStream, deadSubject(chunk)); got.Header.Get(hFirstRecord) != "first" || got.Header.Get("Nats-Expected-Stream") != "" {
+		t.Errorf("dead letter %v", got.Header)
+	}
+}
+
 // Why a chunk was given up stands in the answer to each of its records, so that
 // a hostile header must not make it long.
 func TestReasonsAreBounded(t *testing.T) {
