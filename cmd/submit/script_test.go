@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			env.Setenv("EXPECTED", filepath.Join(root, "testdata", "examples"))
 			env.Setenv("CONFIGS", filepath.Join(root, "configs"))
+			env.Setenv("BUILTIN", filepath.Join(root, "internal", "puzzle", "builtin"))
 			env.Setenv("TMPDIR", env.WorkDir)
 			return nil
 		},

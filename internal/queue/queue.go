@@ -57,12 +57,13 @@ const (
 type times struct {
 	ackWait  time.Duration // a chunk is silent so long: it is given to another worker
 	progress time.Duration // between two reports of progress
+	again    time.Duration // half of the first time for which a chunk is put off
 	quiet    time.Duration // nothing came for so long: Waiting is told
 	audit    time.Duration // nothing came for so long: the job is compared with what the server has
 }
 
 func usual() times {
-	return times{ackWait: 10 * time.Second, progress: 3 * time.Second, quiet: 5 * time.Second, audit: 30 * time.Second}
+	return times{ackWait: 10 * time.Second, progress: 3 * time.Second, again: time.Second, quiet: 5 * time.Second, audit: 30 * time.Second}
 }
 
 // Open connects to a server and ensures the topology. Until ctx ends it waits

@@ -151,7 +151,7 @@ func (s *server) takeBack(ctx context.Context, c *job.Chunk, begun int) {
 
 // putOff gives a chunk back for later: the longer, the more often it came.
 func (s *server) putOff(msg jetstream.Msg, delivered int) {
-	s.say(msg.NakWithDelay(min(time.Second<<min(delivered, 6), time.Minute)), "nak", "subject", msg.Subject())
+	s.say(msg.NakWithDelay(min(s.times.again<<min(delivered, 6), time.Minute)), "nak", "subject", msg.Subject())
 }
 
 // say logs what NATS could not be told; the ack wait mends it.
