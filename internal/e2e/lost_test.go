@@ -166,7 +166,7 @@ func TestHostileMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for job, want := range map[string]string{"unknown": "unknown puzzle", "hash": "mine@00ff", "truncated": "invalid: ", "headers": "header First-Line", "binary": `"status":"invalid"`, "deep": `"status":"invalid"`, "many": "has 1"} {
+	for job, want := range map[string]string{"unknown": "unknown puzzle", "hash": "mine@00ff\" names no puzzle", "truncated": "invalid: ", "headers": "header First-Line", "binary": `"status":"invalid"`, "deep": `"status":"invalid"`, "many": "has 1"} {
 		m, err := results.GetLastMsgForSubject(t.Context(), "antipode.v1.results.me."+job+".0.1")
 		if err != nil || !strings.Contains(string(m.Data), want) {
 			t.Errorf("%s: %v, want a result with %q", job, err, want)

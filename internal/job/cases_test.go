@@ -36,7 +36,11 @@ type outcome struct {
 // puzzle is "" for jsonl.
 func run(t testing.TB, name, text string) (out outcome) {
 	t.Helper()
-	set := builtins(t)
+	return runSet(t, builtins(t), name, text)
+}
+
+func runSet(t testing.TB, set *puzzle.Set, name, text string) (out outcome) {
+	t.Helper()
 	spec := job.Spec{Job: "test", Puzzle: name, File: "job.in", JSON: name == "", Format: job.Format{JSONL: name == ""}}
 	var p *puzzle.Puzzle
 	if name != "" {
@@ -309,6 +313,28 @@ func TestFaultyRecords(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Tiles of two digits need something between them: such a board is never answered
+// with a number.
+func TestTilesWithoutSeparators(t *testing.T) {
+	set := builtins(t).With(definition(t, "sliding4x4.yaml"))
+	for _, text := range []string{"4 4\n0123456789101112131415\n", "4 4\n0123456789abcdef\n", "0123456789101112131415\n", "123456789abcdef0\n"} {
+		out := runSet(t, set, "sliding4x4", text)
+		if n := out.counts.Records; out.err != nil || n == 0 || out.counts.ByStatus[job.Invalid] != n {
+			t.Errorf("%q: %+v", text, out)
+		}
+	}
+}
+
+// A board as a generator writes it: a comment, its size, which reads as a count,
+// padded columns, comments after rows.
+func TestPaddedBoards(t *testing.T) {
+	for _, text := range []string{"# solvable\n3\n 1  2  5\n 3  4  0  # row 2\n 6  7  8\n", "3\n  1 2 5\n3  4 0\n6 7   8\n"} {
+		if out := run(t, "eight", text); out.err != nil || out.output != "3\n" || out.announced != 3 {
+			t.Errorf("%q: %+v", text, out)
+		}
 	}
 }
 
