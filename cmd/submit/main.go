@@ -136,7 +136,7 @@ configuration; 3 not delivered; 130 or 143 interrupted.`,
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	f := cmd.Flags()
-	f.StringArrayVar(&opts.puzzles, "puzzle", nil, "the puzzle of the text files: a name, or the file of a definition; with more than one,\nnames of files and JSON lines choose among them")
+	f.StringArrayVar(&opts.puzzles, "puzzle", nil, "puzzle of the text files: a `NAME`, or the file of a definition;\nmore than once: names of files and JSON lines choose")
 	f.BoolVar(&opts.explain, "explain", false, "add to each answer how it was found")
 	f.StringVar(&opts.want, "want", "", "distance or moves (default: what the puzzle wants)")
 	f.StringVar(&opts.output, "output", "", "text or jsonl (default: as the file)")
