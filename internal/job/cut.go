@@ -113,6 +113,9 @@ func (c *Cutter) start() error {
 	// A first record that is too long to travel is too long to decide.
 	n := min(len(c.buf), MaxRecord)
 	framing, ok := c.puzzle.Decide(c.buf[:n], c.last && n == len(c.buf))
+	if !ok && (c.quiet || n == MaxRecord) {
+		framing, ok = c.puzzle.DecideNow(c.buf[:n])
+	}
 	if ok || c.last || n == MaxRecord {
 		c.spec.Format = Format{Framing: framing, Known: true}
 		c.lineAt = c.line
@@ -194,7 +197,16 @@ func (c *Cutter) next(buf []byte) (puzzle.Frame, puzzle.Found) {
 	if c.puzzle == nil {
 		return nextLine(buf, c.last)
 	}
-	return c.puzzle.Next(buf, c.spec.Format.Framing, c.last)
+	framing := c.spec.Format.Framing
+	f, found := c.puzzle.Next(buf, framing, c.last)
+	if found == puzzle.FoundPart && c.quiet && framing.Blocks > 0 {
+		// A record whose lines are there does not wait for its blank line.
+		framing.Blocks = 0
+		if f, found := c.puzzle.Next(buf, framing, false); found == puzzle.FoundOne && puzzle.IsBlank(buf[f.End:]) {
+			return f, found
+		}
+	}
+	return f, found
 }
 
 // take returns the pending records as a chunk, nil where there are none.
@@ -217,8 +229,8 @@ func (c *Cutter) advance(n, line int) {
 	c.chunk++
 }
 
-// strip drops lines without a record from the start of buf and reports whether
-// there were any.
+// strip drops lines without a record, and white space before one, from the start
+// of buf and reports whether there was any.
 func (c *Cutter) strip() bool {
 	n := 0
 	for n < len(c.buf) {
@@ -233,6 +245,7 @@ func (c *Cutter) strip() bool {
 			c.buf[n] = '#' // what follows is a comment still
 			break
 		} else if !comment && !c.isBlank(line) {
+			n += len(line) - len(c.trimSpace(line))
 			break
 		}
 		n += end
@@ -249,17 +262,25 @@ func (c *Cutter) isBlank(line []byte) bool {
 	return puzzle.IsBlank(line)
 }
 
+// trimSpace takes off the white space that line starts with.
+func (c *Cutter) trimSpace(line []byte) []byte {
+	if c.puzzle == nil {
+		return bytes.TrimLeft(line, jsonSpace)
+	}
+	return puzzle.TrimSpace(line)
+}
+
 func (c *Cutter) isComment(line []byte) bool { return c.puzzle != nil && puzzle.IsComment(line) }
 
-// tooLong skips the record of more than MaxRecord bytes that buf starts with:
-// all its lines, or where their number cannot be known what goes before the next
+// tooLong skips the record of more than MaxRecord bytes that buf starts with: all
+// its lines, or where their number cannot be known what goes before the next
 // blank line. Of a line of jsonl it keeps the start, for the sake of the id.
 func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: 1,
 		TooLong: fmt.Sprintf("a record of more than %d bytes", MaxRecord)}
-	lines, known := 1, true
+	var ending puzzle.Ending
 	if c.puzzle != nil {
-		lines, known = c.puzzle.Lines(c.buf[:MaxRecord], c.spec.Format.Framing)
+		ending = c.puzzle.Ending(c.buf[:MaxRecord], c.spec.Format.Framing)
 	}
 	line, blank, comment := c.line, true, false // the last two of the line at hand, so far
 	for {
@@ -280,10 +301,7 @@ func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 				continue
 			}
 			line++
-			if known && !blank && !comment {
-				lines--
-			}
-			if known && lines == 0 || !known && blank {
+			if c.puzzle == nil || ending.With(blank, comment) {
 				c.advance(0, line)
 				return chunk, nil
 			}

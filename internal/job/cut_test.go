@@ -222,7 +222,7 @@ func TestCutting(t *testing.T) {
 		{"a word and rows", "eight2", 2, "3\n" + lines(3, "12345678X\n1 2 3\n4 5 6\n7 8 X\n"), "text/4", []int{2, 1}},
 		{"two boards", "rotegame", 2, lines(3, two), "text/2", []int{2, 1}},
 		{"six lines", "rotegame", 2, lines(5, six), "text/6", []int{2, 2, 1}},
-		{"six lines, blank lines between boards", "rotegame", 2, lines(3, "1 1 1 1\n2 2 2 2\n3 3 3 3\n\n1 1 2 2\n2 2 1 1\n3 3 3 3\n\n\n"), "text/6", []int{2, 1}},
+		{"six lines, blank lines between boards", "rotegame", 2, lines(3, "1 1 1 1\n2 2 2 2\n3 3 3 3\n\n1 1 2 2\n2 2 1 1\n3 3 3 3\n\n\n"), "text/6/apart/2", []int{2, 1}},
 
 		{"graphs", "graph", 2, graph + "0\n" + home + "1\n1 1\n" + home, "text/2", []int{2, 1}},
 		{"graphs, pieces on lines", "graph", 2, lines(3, "1\n1 2\n1 2 3 4\n5 6 7 8\n"), "text/3", []int{2, 1}},

@@ -36,15 +36,23 @@ type Format struct {
 }
 
 // String returns the format's word: jsonl; text; or text/3, where every record
-// has three lines; text/0, where values are counted.
+// has three lines; text/0, where values are counted; text/3/apart, where a blank
+// line ends each; text/6/apart/2, where every second one does.
 func (f Format) String() string {
 	switch {
 	case f.JSONL:
 		return "jsonl"
-	case f.Known:
-		return "text/" + strconv.Itoa(int(f.Framing))
+	case !f.Known:
+		return "text"
 	}
-	return "text"
+	s := "text/" + strconv.Itoa(f.Framing.Lines)
+	switch f.Framing.Blocks {
+	case 0:
+		return s
+	case 1:
+		return s + "/apart"
+	}
+	return s + "/apart/" + strconv.Itoa(f.Framing.Blocks)
 }
 
 // ParseFormat reads a format's word.
@@ -55,12 +63,21 @@ func ParseFormat(s string) (Format, error) {
 	case "text":
 		return Format{}, nil
 	}
-	if lines, ok := strings.CutPrefix(s, "text/"); ok {
-		if n, err := strconv.Atoi(lines); err == nil && n >= 0 && n <= puzzle.MaxLines && strconv.Itoa(n) == lines {
-			return Format{Framing: puzzle.Framing(n), Known: true}, nil
+	word, _ := strings.CutPrefix(s, "text/")
+	word, blocks, apart := strings.Cut(word, "/apart")
+	f := Format{Known: true}
+	f.Framing.Lines, _ = strconv.Atoi(word)
+	if apart {
+		f.Framing.Blocks = 1
+		if n, ok := strings.CutPrefix(blocks, "/"); ok {
+			f.Framing.Blocks, _ = strconv.Atoi(n)
 		}
 	}
-	return Format{}, fmt.Errorf("format %q: text, text/N and jsonl are possible", s)
+	lines := f.Framing.Lines
+	if f.String() != s || lines < 0 || lines > puzzle.MaxLines || f.Framing.Blocks > puzzle.MaxBlocks || apart && lines < 2 {
+		return Format{}, fmt.Errorf("format %q: text, text/N, text/N/apart, text/N/apart/B and jsonl are possible", s)
+	}
+	return f, nil
 }
 
 // Budget bounds the work on one record; 0 leaves it to the worker. A record may

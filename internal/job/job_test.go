@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"antipode/internal/job"
+	"antipode/internal/puzzle"
 )
 
 func TestFormats(t *testing.T) {
@@ -16,9 +17,9 @@ func TestFormats(t *testing.T) {
 	}{
 		{"jsonl", job.Format{JSONL: true}},
 		{"text", job.Format{}},
-		{"text/0", job.Format{Framing: 0, Known: true}},
-		{"text/3", job.Format{Framing: 3, Known: true}},
-		{"text/33", job.Format{Framing: 33, Known: true}},
+		{"text/0", job.Format{Framing: puzzle.Framing{Lines: 0}, Known: true}},
+		{"text/3", job.Format{Framing: puzzle.Framing{Lines: 3}, Known: true}},
+		{"text/33", job.Format{Framing: puzzle.Framing{Lines: 33}, Known: true}},
 	} {
 		got, err := job.ParseFormat(c.word)
 		if err != nil || got != c.want || got.String() != c.word {

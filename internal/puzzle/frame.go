@@ -1,6 +1,9 @@
 package puzzle
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Framing says where the text records of a file end. The first record decides:
 // where it ends at a line's end, every record has as many lines as it, and one
@@ -8,19 +11,28 @@ import "strconv"
 // record does not, but most of the first lines look as if records were lines.
 // Otherwise values are counted.
 //
-//	n > 0   n lines a record, blank and comment lines and the lines of edges aside
-//	0       values are counted
+// Where records of several lines stand apart, with a blank line after each, it
+// is the blank lines that end them, and one with too many or too few lines is
+// broken alone too.
 //
 // A record whose end cannot be known, since its number of edges cannot be read,
 // goes to the next blank line or the end of the file.
-type Framing int
+type Framing struct {
+	// Lines is the number of lines of a record, blank and comment lines and the
+	// lines of edges aside; 0 where values are counted.
+	Lines int
+	// Blocks is 0 where blank lines say nothing. Otherwise a blank line ends a
+	// record that has its lines or more, or so many blocks of lines with blank
+	// lines between: 1, but where blank lines part the boards of a record too.
+	Blocks int
+}
 
-// Counted is the framing of records that share lines.
-const Counted Framing = 0
-
-// MaxLines is the largest Framing: a record of all parts with each value on a
-// line.
-const MaxLines = 2*MaxCells + 1
+// Bounds of a Framing: a record of all parts with each value on a line, and with
+// blank lines between its parts.
+const (
+	MaxLines  = 2*MaxCells + 1
+	MaxBlocks = 3
+)
 
 // maxEdges bounds the edges of a record; edges may be given more than once.
 const maxEdges = 1024
@@ -45,41 +57,35 @@ const (
 // Next finds the first record of buf. With last, no bytes follow those of buf,
 // and what is left of a record is a record.
 func (p *Puzzle) Next(buf []byte, framing Framing, last bool) (Frame, Found) {
-	if framing == Counted {
+	if framing.Lines == 0 {
 		return p.nextCounted(buf, last)
 	}
-	return p.nextLines(buf, int(framing), last)
+	return p.nextLines(buf, framing, last)
 }
 
-// nextLines finds a record of so many lines.
-func (p *Puzzle) nextLines(buf []byte, lines int, last bool) (f Frame, _ Found) {
-	seen, ends, pos := 0, 0, 0
+// nextLines finds a record that ends with a line.
+func (p *Puzzle) nextLines(buf []byte, framing Framing, last bool) (f Frame, _ Found) {
+	inside, ends, pos := false, 0, 0
+	var ending Ending
 	for pos < len(buf) {
 		end, whole := lineEnd(buf, pos)
 		if !whole && !last {
 			return f, FoundPart
 		}
-		line := buf[pos:end]
-		if kindOf(line) == valuesLine {
-			if seen == 0 {
-				f.Start, f.Line = pos, ends
-				for isSpace(buf[f.Start]) {
-					f.Start++
-				}
-				if p.bringsEdges() {
-					var ok bool
-					if lines, ok = p.Lines(line, Framing(lines)); !ok {
-						return toBlankLine(buf, f, last)
-					}
-				}
+		kind := kindOf(buf[pos:end])
+		if kind == valuesLine && !inside {
+			inside = true
+			f.Start, f.Line = pos, ends
+			for isSpace(buf[f.Start]) {
+				f.Start++
 			}
-			seen++
+			ending = p.Ending(buf[pos:end], framing)
 		}
 		pos = end
 		if whole {
 			ends++
 		}
-		if seen == lines {
+		if inside && ending.with(kind) {
 			f.End, f.Lines = pos, ends-f.Line
 			return f, FoundOne
 		}
@@ -87,25 +93,59 @@ func (p *Puzzle) nextLines(buf []byte, lines int, last bool) (f Frame, _ Found) 
 	switch {
 	case !last:
 		return f, FoundPart
-	case seen == 0:
+	case !inside:
 		return f, FoundNone
 	}
 	f.End, f.Lines = pos, ends-f.Line
 	return f, FoundOne
 }
 
-// Lines returns the number of lines of the record that buf starts with, blank
-// and comment lines aside. It is not ok where that cannot be known, and the
-// record goes to the next blank line.
-func (p *Puzzle) Lines(buf []byte, framing Framing) (n int, ok bool) {
-	switch {
-	case framing == Counted:
-		return 0, false
-	case !p.bringsEdges():
-		return int(framing), true
+// Ending tells with which of its lines a record ends.
+type Ending struct {
+	lines  int  // of values, until the record is complete
+	blocks int  // until a blank line ends the record anyway; 0 where it ends with its lines
+	inside bool // the line before was not blank
+}
+
+// Ending returns the ending of the record that buf starts with.
+func (p *Puzzle) Ending(buf []byte, framing Framing) Ending {
+	e := Ending{lines: framing.Lines, blocks: framing.Blocks}
+	known := framing.Lines > 0
+	if known && p.bringsEdges() {
+		var m int
+		m, known = edgeCount(buf)
+		e.lines += m
 	}
-	m, ok := edgeCount(buf)
-	return int(framing) + m, ok
+	if !known {
+		e.lines, e.blocks = math.MaxInt, max(1, e.blocks)
+	}
+	return e
+}
+
+// With reports whether the record ends with its next line, which is blank, holds
+// only a comment, or holds values.
+func (e *Ending) With(blank, comment bool) bool {
+	switch {
+	case blank:
+		return e.with(blankLine)
+	case comment:
+		return e.with(commentLine)
+	}
+	return e.with(valuesLine)
+}
+
+func (e *Ending) with(kind lineKind) bool {
+	switch {
+	case kind == valuesLine:
+		e.lines--
+		e.inside = true
+		return e.lines == 0 && e.blocks == 0
+	case kind == blankLine && e.inside && e.blocks > 0:
+		e.blocks--
+		e.inside = false
+		return e.lines <= 0 || e.blocks == 0
+	}
+	return false
 }
 
 // nextCounted finds a record by its number of values.
@@ -119,7 +159,6 @@ func (p *Puzzle) nextCounted(buf []byte, last bool) (f Frame, _ Found) {
 		return f, FoundPart
 	}
 	f.Start, f.Line = w.pos-len(first), w.line
-	boards := len(p.parts)
 	if p.bringsEdges() {
 		if !isEdgeCount(first) {
 			return toBlankLine(buf, f, last)
@@ -130,12 +169,11 @@ func (p *Puzzle) nextCounted(buf []byte, last bool) (f Frame, _ Found) {
 				break
 			}
 		}
-		boards--
 	} else {
 		w = words{buf: buf} // again, as part of a board
 	}
-	for b := range boards {
-		n := p.boardWords(b)
+	for range p.boards() {
+		n := p.boardWords()
 		for n > 0 {
 			word, ok := w.next()
 			if !ok {
@@ -155,12 +193,20 @@ func (p *Puzzle) nextCounted(buf []byte, last bool) (f Frame, _ Found) {
 	return f, FoundOne
 }
 
-// boardWords returns the number of values of the b-th board of a record.
-func (p *Puzzle) boardWords(b int) int {
+// boardWords returns the number of values of a board of a record.
+func (p *Puzzle) boardWords() int {
 	if p.parts[len(p.parts)-1] == placesPart {
 		return p.cells - 1
 	}
 	return p.cells
+}
+
+// boards returns the number of boards of a record.
+func (p *Puzzle) boards() int {
+	if p.bringsEdges() {
+		return len(p.parts) - 1
+	}
+	return len(p.parts)
 }
 
 func isEdgeCount(word []byte) bool {

@@ -10,7 +10,7 @@ import (
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		name, puzzle, text string
-		want               Framing
+		want               int
 	}{
 		{"a line each", "eight", "1 4 2 3 0 5 6 7 8\n8 7 6 0 4 1 2 5 3\n", 1},
 		{"a line each, the last without its end", "eight", "1 4 2 3 0 5 6 7 8", 1},
@@ -19,10 +19,10 @@ func TestDecide(t *testing.T) {
 		{"a value a line", "eight", "1\n4\n2\n3\n0\n5\n6\n7\n8\n8\n", 9},
 		{"lines of different lengths", "eight", "1 4 2 3\n0 5 6 7 8\n", 2},
 		{"blank lines and comments aside", "eight", "\n# one\n1 4 2\n\n3 0 5 # two\n  # three\n6 7 8 # four\n8 7 6\n", 3},
-		{"all on one line", "eight", "1 4 2 3 0 5 6 7 8 8 7 6 0 4 1 2 5 3\n", Counted},
-		{"a record that ends inside a line", "eight", "1 4 2 3 0\n5 6 7 8 8 7\n6 0 4 1 2 5 3\n", Counted},
-		{"words on one line", "eight", "142305678 876041253\n", Counted},
-		{"carriage returns only", "eight", "1 4 2 3 0 5 6 7 8\r8 7 6 0 4 1 2 5 3\r", Counted},
+		{"all on one line", "eight", "1 4 2 3 0 5 6 7 8 8 7 6 0 4 1 2 5 3\n", 0},
+		{"a record that ends inside a line", "eight", "1 4 2 3 0\n5 6 7 8 8 7\n6 0 4 1 2 5 3\n", 0},
+		{"words on one line", "eight", "142305678 876041253\n", 0},
+		{"carriage returns only", "eight", "1 4 2 3 0 5 6 7 8\r8 7 6 0 4 1 2 5 3\r", 0},
 		{"nothing", "eight", "\n \n# nothing\n", 1},
 		{"two words, a line each", "eight2", "12X453786\n12345678X\n", 2},
 		{"two words on a line", "eight2", "12X453786 12345678X\n", 1},
@@ -31,23 +31,23 @@ func TestDecide(t *testing.T) {
 		{"a graph", "graph", "2\n1 2\n1 3\n1 2 3 4 5 6 7 8\n5\n", 2},
 		{"a graph, its pieces on lines", "graph", "1\n1 2\n1 2 3 4\n5 6 7 8\n", 3},
 		{"a graph without edges", "graph", "0\n1 2 3 4 5 6 7 8\n5\n", 2},
-		{"a graph, edges on one line", "graph", "2\n1 2 1 3\n1 2 3 4 5 6 7 8\n", Counted},
-		{"a graph on one line", "graph", "2 1 2 1 3 1 2 3 4 5 6 7 8\n", Counted},
-		{"a graph, an edge on the line of the number", "graph", "2 1 2\n1 3\n1 2 3 4 5 6 7 8\n", Counted},
-		{"a graph, pieces on the line of the last edge", "graph", "1\n1 2 1 2 3 4\n5 6 7 8\n", Counted},
+		{"a graph, edges on one line", "graph", "2\n1 2 1 3\n1 2 3 4 5 6 7 8\n", 0},
+		{"a graph on one line", "graph", "2 1 2 1 3 1 2 3 4 5 6 7 8\n", 0},
+		{"a graph, an edge on the line of the number", "graph", "2 1 2\n1 3\n1 2 3 4 5 6 7 8\n", 0},
+		{"a graph, pieces on the line of the last edge", "graph", "1\n1 2 1 2 3 4\n5 6 7 8\n", 0},
 		{"a graph after an unknown end", "graph", "x\n1 2\n1 2 3 4 5 6 7 8\n\n\n1\n1 2\n1 2 3 4 5 6 7 8\n", 2},
-		{"graphs on a line after an unknown end", "graph", "1025 1 2\n\n1 1 2 1 2 3 4 5 6 7 8", Counted},
+		{"graphs on a line after an unknown end", "graph", "1025 1 2\n\n1 1 2 1 2 3 4 5 6 7 8", 0},
 		{"no end can be known", "graph", "x\n1 2\n\ny\n\n", 1},
-		{"two graphs on a line", "graph", "0 1 2 3 4 5 6 7 8 0 1 2 3 4 5 6 7 8\n", Counted},
+		{"two graphs on a line", "graph", "0 1 2 3 4 5 6 7 8 0 1 2 3 4 5 6 7 8\n", 0},
 	} {
 		p := builtin(t, c.puzzle)
-		if got, ok := p.Decide([]byte(c.text), true); !ok || got != c.want {
-			t.Errorf("%s: %d, %v; want %d", c.name, got, ok, c.want)
+		if got, ok := p.Decide([]byte(c.text), true); !ok || got != (Framing{Lines: c.want}) {
+			t.Errorf("%s: %+v, %v; want %d lines", c.name, got, ok, c.want)
 		}
 		// The start of a file either says the same or too little.
 		for n := range len(c.text) {
-			if got, ok := p.Decide([]byte(c.text[:n]), false); ok && got != c.want {
-				t.Errorf("%s: after %d bytes %d; want %d", c.name, n, got, c.want)
+			if got, ok := p.Decide([]byte(c.text[:n]), false); ok && got != (Framing{Lines: c.want}) {
+				t.Errorf("%s: after %d bytes %+v; want %d lines", c.name, n, got, c.want)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func framed(p *Puzzle, text string, framing Framing) (records []string) {
 func TestNext(t *testing.T) {
 	for _, c := range []struct {
 		name, puzzle string
-		framing      Framing
+		framing      int
 		text         string
 		want         []string
 	}{
@@ -80,23 +80,23 @@ func TestNext(t *testing.T) {
 		{"a broken line is broken alone", "eight", 1, "1 2 3\n1 4 2 3 0 5 6 7 8 9 9\n876041253\n", []string{`1-2:"1 2 3\n"`, `2-3:"1 4 2 3 0 5 6 7 8 9 9\n"`, `3-4:"876041253\n"`}},
 		{"three lines each", "eight", 3, "\n1 4 2\n3 0 5\n\n6 7 8\n8 7 6\n0 4 1\n2 5 3\n", []string{`2-6:"1 4 2\n3 0 5\n\n6 7 8\n"`, `6-9:"8 7 6\n0 4 1\n2 5 3\n"`}},
 		{"what is left", "eight", 3, "1 4 2\n3 0 5\n6 7 8\n8 7 6\n", []string{`1-4:"1 4 2\n3 0 5\n6 7 8\n"`, `4-5:"8 7 6\n"`}},
-		{"counted on a line", "eight", Counted, "1 4 2 3 0 5 6 7 8 876041253 8\n7 6 0 4 1 2 5 3\n", []string{`1-1:"1 4 2 3 0 5 6 7 8"`, `1-1:"876041253"`, `1-2:"8\n7 6 0 4 1 2 5 3"`}},
-		{"counted, comments aside", "eight", Counted, "1 4 2 # 9 9\n3 0 5#9\n6 7 8 8 7 6", []string{`1-3:"1 4 2 # 9 9\n3 0 5#9\n6 7 8"`, `3-3:"8 7 6"`}},
-		{"counted, blank lines before", "eight", Counted, "\n\n# 1\n1 4 2 3 0\n5 6 7 8 142\n305678\n\n\n142305678", []string{`4-5:"1 4 2 3 0\n5 6 7 8"`, `5-9:"142\n305678\n\n\n142305678"`}},
-		{"two boards", "eight2", Counted, "12X453786 1 2 3 4 5 6 7 8 X 12X453786\n12X453786", []string{`1-1:"12X453786 1 2 3 4 5 6 7 8 X"`, `1-2:"12X453786\n12X453786"`}},
+		{"counted on a line", "eight", 0, "1 4 2 3 0 5 6 7 8 876041253 8\n7 6 0 4 1 2 5 3\n", []string{`1-1:"1 4 2 3 0 5 6 7 8"`, `1-1:"876041253"`, `1-2:"8\n7 6 0 4 1 2 5 3"`}},
+		{"counted, comments aside", "eight", 0, "1 4 2 # 9 9\n3 0 5#9\n6 7 8 8 7 6", []string{`1-3:"1 4 2 # 9 9\n3 0 5#9\n6 7 8"`, `3-3:"8 7 6"`}},
+		{"counted, blank lines before", "eight", 0, "\n\n# 1\n1 4 2 3 0\n5 6 7 8 142\n305678\n\n\n142305678", []string{`4-5:"1 4 2 3 0\n5 6 7 8"`, `5-9:"142\n305678\n\n\n142305678"`}},
+		{"two boards", "eight2", 0, "12X453786 1 2 3 4 5 6 7 8 X 12X453786\n12X453786", []string{`1-1:"12X453786 1 2 3 4 5 6 7 8 X"`, `1-2:"12X453786\n12X453786"`}},
 		{"graphs of different sizes", "graph", 2, "1\n1 2\n1 2 3 4 5 6 7 8\n0\n1 2 3 4 5 6 7 8\n2\n1 2\n2 3\n1 2 3 4 5 6 7 8\n",
 			[]string{`1-4:"1\n1 2\n1 2 3 4 5 6 7 8\n"`, `4-6:"0\n1 2 3 4 5 6 7 8\n"`, `6-10:"2\n1 2\n2 3\n1 2 3 4 5 6 7 8\n"`}},
-		{"graphs counted", "graph", Counted, "1 1 2 1 2 3 4 5 6 7 8 0 1 2 3 4\n5 6 7 8", []string{`1-1:"1 1 2 1 2 3 4 5 6 7 8"`, `1-2:"0 1 2 3 4\n5 6 7 8"`}},
+		{"graphs counted", "graph", 0, "1 1 2 1 2 3 4 5 6 7 8 0 1 2 3 4\n5 6 7 8", []string{`1-1:"1 1 2 1 2 3 4 5 6 7 8"`, `1-2:"0 1 2 3 4\n5 6 7 8"`}},
 		{"an end that cannot be known is the next blank line", "graph", 2, "x\n1 2\n1 2 3 4 5 6 7 8\n\n0\n1 2 3 4 5 6 7 8\n",
 			[]string{`1-5:"x\n1 2\n1 2 3 4 5 6 7 8\n\n"`, `5-7:"0\n1 2 3 4 5 6 7 8\n"`}},
-		{"the same, counted", "graph", Counted, "0 1 2 3 4 5 6 7 8 x\n1 2\n \n0 1 2 3 4 5 6 7 8\n", []string{`1-1:"0 1 2 3 4 5 6 7 8"`, `1-4:"x\n1 2\n \n"`, `4-4:"0 1 2 3 4 5 6 7 8"`}},
+		{"the same, counted", "graph", 0, "0 1 2 3 4 5 6 7 8 x\n1 2\n \n0 1 2 3 4 5 6 7 8\n", []string{`1-1:"0 1 2 3 4 5 6 7 8"`, `1-4:"x\n1 2\n \n"`, `4-4:"0 1 2 3 4 5 6 7 8"`}},
 		{"or the end of the file", "graph", 2, "1025\n1 2\n1 2 3 4 5 6 7 8\n", []string{`1-4:"1025\n1 2\n1 2 3 4 5 6 7 8\n"`}},
 		{"two numbers for the number of edges", "graph", 2, "1 1\n2 2\n\n0\n1 2 3 4 5 6 7 8\n", []string{`1-4:"1 1\n2 2\n\n"`, `4-6:"0\n1 2 3 4 5 6 7 8\n"`}},
 		{"nothing", "eight", 1, " \n# nothing\n\n", nil},
-		{"nothing counted", "eight", Counted, " \n# nothing\n\n", nil},
+		{"nothing counted", "eight", 0, " \n# nothing\n\n", nil},
 	} {
 		p := builtin(t, c.puzzle)
-		if got := framed(p, c.text, c.framing); !slices.Equal(got, c.want) {
+		if got := framed(p, c.text, Framing{Lines: c.framing}); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -107,22 +107,22 @@ func TestNext(t *testing.T) {
 func TestNextOfAnUnfinishedBuffer(t *testing.T) {
 	for _, c := range []struct {
 		puzzle  string
-		framing Framing
+		framing int
 		text    string
 	}{
 		{"eight", 1, "# a\n\n142305678 # b\n876041253\n"},
 		{"eight", 3, "1 4 2\n# a\n3 0 5\n\n6 7 8\n8 7 6\n"},
-		{"eight", Counted, " 1 4 2\n# a\n3 0 5 6 7 8 8 7 6"},
-		{"eight2", Counted, "12X453786 12345678X 1"},
+		{"eight", 0, " 1 4 2\n# a\n3 0 5 6 7 8 8 7 6"},
+		{"eight2", 0, "12X453786 12345678X 1"},
 		{"graph", 2, "2\n1 2\n2 3\n1 2 3 4 5 6 7 8\n0\n"},
-		{"graph", Counted, "2 1 2 2 3 1 2 3 4 5 6 7 8 0"},
+		{"graph", 0, "2 1 2 2 3 1 2 3 4 5 6 7 8 0"},
 		{"graph", 2, "x\n1\n\n0\n"},
-		{"graph", Counted, "x 1\n2\n\n0 "},
+		{"graph", 0, "x 1\n2\n\n0 "},
 	} {
 		p := builtin(t, c.puzzle)
-		want, _ := p.Next([]byte(c.text), c.framing, true)
+		want, _ := p.Next([]byte(c.text), Framing{Lines: c.framing}, true)
 		for n := range len(c.text) + 1 {
-			got, found := p.Next([]byte(c.text[:n]), c.framing, false)
+			got, found := p.Next([]byte(c.text[:n]), Framing{Lines: c.framing}, false)
 			switch {
 			case found == FoundOne && got != want:
 				t.Errorf("%s %d %q: %+v, want %+v", c.puzzle, c.framing, c.text[:n], got, want)
@@ -185,7 +185,7 @@ func TestLines(t *testing.T) {
 func TestDecideWithABrokenFirstRecord(t *testing.T) {
 	tests := []struct {
 		name, puzzle, text string
-		want               Framing
+		want               int
 	}{
 		{"a value too few, in rows", "swap", "1 2 3\n4 5 6\n7 8\n1 2 3\n4 5 6\n7 8 9\n1 2 3\n4 5 6\n7 8 9\n", 3},
 		{"a value too few, in the first row", "swap", "1 2\n4 5 6\n7 8 9\n1 2 3\n4 5 6\n7 8 9\n", 3},
@@ -195,9 +195,9 @@ func TestDecideWithABrokenFirstRecord(t *testing.T) {
 		{"a value too many, alone", "swap", "1 2 3 4 5 6 7 8 9 9\n", 1},
 		{"pairs of boards in rows", "rotegame", "1 2 3 4\n5 6 7 8\n9 10 11\n1 2 3 4\n5 6 7 8\n9 10 11 12\n1 2 3 4\n5 6 7 8\n", 6},
 		{"words", "eight2", "12345678\n12345678X\n12X453786\n12345678X\n", 2},
-		{"boards that share lines", "swap", "1 2 3 4 5 6 7 8 9 1 2 3 4\n5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n", Counted},
-		{"whole boards on a line", "swap", "1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n", Counted},
-		{"wrapped lines", "swap", "1 2 3 4\n5 6 7 8\n9 1 2 3\n4 5 6 7\n8 9 1 2\n3 4 5 6\n7 8 9\n", Counted},
+		{"boards that share lines", "swap", "1 2 3 4 5 6 7 8 9 1 2 3 4\n5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n", 0},
+		{"whole boards on a line", "swap", "1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n", 0},
+		{"wrapped lines", "swap", "1 2 3 4\n5 6 7 8\n9 1 2 3\n4 5 6 7\n8 9 1 2\n3 4 5 6\n7 8 9\n", 0},
 	}
 	set, err := Builtin()
 	if err != nil {
@@ -209,8 +209,8 @@ func TestDecideWithABrokenFirstRecord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, ok := p.Decide([]byte(tt.text), true); got != tt.want || !ok {
-				t.Errorf("framing %d, %t; want %d", got, ok, tt.want)
+			if got, ok := p.Decide([]byte(tt.text), true); got != (Framing{Lines: tt.want}) || !ok {
+				t.Errorf("framing %+v, %t; want %d lines", got, ok, tt.want)
 			}
 		})
 	}

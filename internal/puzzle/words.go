@@ -42,6 +42,14 @@ func isSpace(c byte) bool {
 	return c == ' ' || c == ',' || c-'\t' < 5 // \t \n \v \f \r
 }
 
+// TrimSpace takes off the white space that a line of text starts with.
+func TrimSpace(line []byte) []byte {
+	for len(line) > 0 && isSpace(line[0]) {
+		line = line[1:]
+	}
+	return line
+}
+
 // words splits a buffer into words. A # starts a comment to the line's end.
 type words struct {
 	buf  []byte

@@ -154,7 +154,7 @@ func blocked(held chan<- *job.Chunk) answerer {
 }
 
 func newSpec() job.Spec {
-	return job.Spec{Owner: "tester", Job: job.NewID(), Puzzle: "swap", File: "swap.txt", Format: job.Format{Framing: 3, Known: true}}
+	return job.Spec{Owner: "tester", Job: job.NewID(), Puzzle: "swap", File: "swap.txt", Format: job.Format{Framing: puzzle.Framing{Lines: 3}, Known: true}}
 }
 
 // numbered returns a job's n chunks.

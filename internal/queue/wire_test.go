@@ -37,13 +37,13 @@ func TestChunksOverTheWire(t *testing.T) {
 	most := job.Chunk{
 		Spec: job.Spec{
 			Owner: strings.Repeat("o", 64), Job: job.NewID(), Puzzle: "rotegame",
-			Format: job.Format{Framing: 6, Known: true}, JSON: true, Want: "distance", File: "Ordner mit Ümläuten/日本.txt",
+			Format: job.Format{Framing: puzzle.Framing{Lines: 6}, Known: true}, JSON: true, Want: "distance", File: "Ordner mit Ümläuten/日本.txt",
 			Budget: job.Budget{States: 1 << 40, Time: 1500 * time.Millisecond},
 		},
 		Number: 1<<31 - 1, FirstLine: 1 << 40, FirstRecord: 1 << 40, Records: puzzle.MaxChunkRecords, Payload: []byte("9 9 9\n\x00\xff"),
 	}
 	chunks := []job.Chunk{least, most}
-	for _, format := range []job.Format{{}, {JSONL: true}, {Known: true}, {Known: true, Framing: puzzle.MaxLines}} {
+	for _, format := range []job.Format{{}, {JSONL: true}, {Known: true}, {Known: true, Framing: puzzle.Framing{Lines: puzzle.MaxLines}}} {
 		for _, asJSON := range []bool{false, true} {
 			c := least
 			c.Format, c.JSON = format, asJSON

@@ -36,12 +36,12 @@ func BenchmarkAnswer(b *testing.B) {
 		format  job.Format
 		record  func() string
 	}{
-		{"eight", 10000, job.Format{Known: true, Framing: 3}, func() string { return rows(perm("012345678"), 3) }},
-		{"swap", 10000, job.Format{Known: true, Framing: 3}, func() string { return rows(perm("123456789"), 3) }},
-		{"eight2", 10000, job.Format{Known: true, Framing: 2}, func() string {
+		{"eight", 10000, job.Format{Known: true, Framing: puzzle.Framing{Lines: 3}}, func() string { return rows(perm("012345678"), 3) }},
+		{"swap", 10000, job.Format{Known: true, Framing: puzzle.Framing{Lines: 3}}, func() string { return rows(perm("123456789"), 3) }},
+		{"eight2", 10000, job.Format{Known: true, Framing: puzzle.Framing{Lines: 2}}, func() string {
 			return strings.Join(perm("12345678X"), "") + "\n" + strings.Join(perm("12345678X"), "") + "\n"
 		}},
-		{"rotegame", 64, job.Format{Known: true, Framing: 6}, func() string { return rows(perm("123456789ABC"), 4) + rows(perm("123456789ABC"), 4) }},
+		{"rotegame", 64, job.Format{Known: true, Framing: puzzle.Framing{Lines: 6}}, func() string { return rows(perm("123456789ABC"), 4) + rows(perm("123456789ABC"), 4) }},
 	} {
 		b.Run(bm.puzzle, func(b *testing.B) {
 			set, err := puzzle.Builtin()
