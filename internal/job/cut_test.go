@@ -197,6 +197,11 @@ func TestCutting(t *testing.T) {
 		{"no last line end", "swap", 3, lines(3, line) + "123456789", "text/1", []int{3, 1}},
 		{"words", "swap", 2, lines(3, "123456789\n"), "text/1", []int{2, 1}},
 		{"three lines each", "swap", 2, lines(5, rows), "text/3", []int{2, 2, 1}},
+		{"three lines each, apart", "swap", 2, lines(5, rows+"\n"), "text/3/apart", []int{2, 2, 1}},
+		{"three lines each, apart, comments between", "swap", 2, lines(3, "# a\n"+rows+"# b\n \n"), "text/3/apart", []int{2, 1}},
+		{"apart, rows missing and too many", "swap", 2, rows + "\n" + lines(2, "1 2 3\n\n"+rows+rows+"\n\n"), "text/3/apart", []int{2, 2, 1}},
+		{"a blank line after every row", "swap", 2, strings.ReplaceAll(lines(3, rows), "\n", "\n\n"), "text/3", []int{2, 1}},
+		{"one record and a blank line", "swap", 2, rows + "\n", "text/3/apart", []int{1}},
 		{"a value a line", "swap", 2, lines(3, "1\n2\n3\n4\n5\n6\n7\n8\n9\n"), "text/9", []int{2, 1}},
 		{"all on a line", "swap", 2, join(lines(5, line)), "text/0", []int{2, 2, 1}},
 		{"words on a line", "swap", 2, join(lines(5, "123456789\n")), "text/0", []int{2, 2, 1}},
@@ -349,9 +354,11 @@ func TestChunkBytes(t *testing.T) {
 // is between them.
 func TestLongRecords(t *testing.T) {
 	const line, rows, home = "1 2 3 4 5 6 7 8 9\n", "1 2 3\n4 5 6\n7 8 9\n", "0\n1 2 3 4 5 6 7 8\n"
+	const pair = "1 1 1 1\n1 1 1 1 1 1 1 1\n\n"
 	long := strings.Repeat("1 ", job.MaxRecord/2+1)
 	blanks := strings.Repeat(" \n", job.MaxRecord)
 	spaces := strings.Repeat(" ", 2*job.MaxRecord)
+	half := strings.Repeat(" ", job.MaxRecord*3/4)
 	comment := "# " + strings.Repeat("5 ", job.MaxRecord) + "\n"
 	type record struct {
 		line    int
@@ -376,6 +383,14 @@ func TestLongRecords(t *testing.T) {
 		{"many blank lines", "swap", blanks + line + blanks + line + line + blanks, []record{{job.MaxRecord + 1, false}, {2*job.MaxRecord + 2, false}, {2*job.MaxRecord + 3, false}}},
 		{"many blank lines in a record", "swap", rows + "1 2 3\n" + blanks + "4 5 6\n7 8 9\n" + rows, []record{{1, false}, {4, true}, {job.MaxRecord + 7, false}}},
 		{"many spaces before a record", "swap", line + spaces + line + line, []record{{1, false}, {2, false}, {3, false}}},
+		{"many spaces before a long record", "swap", line + half + "123456789" + half + "\n" + line, []record{{1, false}, {2, false}, {3, false}}},
+		{"many spaces and commas before a first record", "swap", "\n" + strings.ReplaceAll(half, " ", ",\t") + "1 2 3\n4 5 6" + half + "\n7 8 9\n" + rows, []record{{2, false}, {5, false}}},
+		{"many spaces before a record that is too long", "swap", line + half + long + "\n" + line, []record{{1, false}, {2, true}, {3, false}}},
+		{"many spaces before a count and a record", "eight", half + "2" + half + half + "0 1 2\n3 4 5\n6 7 8" + half + "\n" + rows, []record{{1, false}, {4, false}}},
+		{"a long record among others apart", "swap", rows + "\n1 2 3\n" + long + "\n7 8 9\n7 8 9\n\n" + rows, []record{{1, false}, {5, true}, {10, false}}},
+		{"a record apart after many blank lines", "swap", rows + blanks + "1 2 3\n4 5 6\n\n" + rows, []record{{1, false}, {job.MaxRecord + 4, false}, {job.MaxRecord + 7, false}}},
+		{"a long comment after a record apart", "swap", rows + "\n" + rows + comment + "\n" + rows, []record{{1, false}, {5, true}, {10, false}}},
+		{"boards apart, one of them long", "rotegame", pair + pair + "\n1\n" + long + "\n\n2\n\n" + pair, []record{{1, false}, {8, true}, {13, false}}},
 		{"many spaces after a record", "swap", line + "123456789" + spaces + "\n" + line, []record{{1, false}, {2, true}, {3, false}}},
 		{"a long blank line after an unknown end", "graph", home + "x\n" + spaces + "\n" + home, []record{{1, false}, {3, true}, {5, false}}},
 		{"an unknown end, a blank line", "graph", home + "x\n1 2\n \n" + home, []record{{1, false}, {3, false}, {6, false}}},
@@ -385,6 +400,8 @@ func TestLongRecords(t *testing.T) {
 		{"a first record too long to tell its lines: values are counted", "swap", "1 2 3\n" + blanks + "4 5 6 7 8 9\n\n1 2 3\n" + rows, []record{{1, true}, {job.MaxRecord + 2, false}, {job.MaxRecord + 5, false}}},
 		{"a long comment in a record", "swap", rows + "1 2 3\n" + comment + "4 5 6\n7 8 9\n" + rows, []record{{1, false}, {4, true}, {8, false}}},
 		{"jsonl", "", "{}\n" + "[" + long + "]\n" + "{}\n\n{}", []record{{1, false}, {2, true}, {3, false}, {5, false}}},
+		{"jsonl, many spaces before a long line", "", "{}\n" + half + "[" + half + "]\n{}\n", []record{{1, false}, {2, false}, {3, false}}},
+		{"jsonl, many spaces before a first line", "", half + " \n\t" + half + "[" + half + "]\n{}\n", []record{{2, false}, {3, false}}},
 		{"jsonl, a line of text's white space", "", blanks + ",\n" + blanks + "{}\n#\n", []record{{job.MaxRecord + 1, false}, {2*job.MaxRecord + 2, false}, {2*job.MaxRecord + 3, false}}},
 		{"jsonl, many blank lines", "", blanks + "{}\n" + blanks + "{}\n", []record{{job.MaxRecord + 1, false}, {2*job.MaxRecord + 2, false}}},
 	} {
@@ -472,6 +489,7 @@ func TestLongLines(t *testing.T) {
 
 // A slow producer's whole records go on their way when it pauses.
 func TestQuiet(t *testing.T) {
+	const rows = "1 2 3\n4 5 6\n7 8 9\n"
 	for _, c := range []struct {
 		name, puzzle string
 		reads        []string // ErrQuiet comes after each
@@ -484,6 +502,11 @@ func TestQuiet(t *testing.T) {
 		{"half of three lines", "swap", []string{"1 2 3\n4 5 6\n7 8 9\n1 2 3\n", "4 5 6\n7 8 9\n"}, []int{1, 1}},
 		{"the count alone", "eight", []string{"2\n", "123456780\n", "123456780\n"}, []int{1, 1}},
 		{"more than a chunk", "swap", []string{strings.Repeat("123456789\n", 5)}, []int{3, 2}},
+		{"apart", "swap", []string{rows + "\n", rows + "\n", rows}, []int{1, 1, 1}},
+		{"apart, the blank line comes with the next record", "swap", []string{rows, "\n" + rows, "\n" + rows}, []int{1, 1, 1}},
+		{"apart, no blank line after the last for now", "swap", []string{rows + "\n" + rows, "\n" + rows + "# more\n"}, []int{2, 1}},
+		{"apart, half of the next", "swap", []string{rows + "\n1 2 3\n", "4 5 6\n7 8 9\n\n"}, []int{1, 1}},
+		{"apart, the first broken", "swap", []string{"1 2 3\n7 8 9\n\n" + rows + "\n", rows}, []int{2, 1}},
 		{"counted", "swap", []string{"123456789 123456789 ", "123456789 12345", "6789\n"}, []int{2, 1, 1}},
 		{"jsonl", "", []string{"{}\n{}\n{", "}\n", "\n"}, []int{2, 1}},
 	} {

@@ -28,11 +28,18 @@ func FuzzCut(f *testing.F) {
 		"2\n1 2\n2 3\n1 2 3 4 5 6 7 8\nx\n1\n\n0\n1 2 3 4 5 6 7 8\n",
 		"1 2 3 4 5 6 7 8 9 10 11 12 1 2 3 4 5 6 7 8 9 10 11 12 1",
 		"1 2 3\n4 5 6\n7 8 9\n1 2 3\n\n",
+		"1 2 3\n4 5 6\n7 8 9\n\n1 2 3\n4 5 6\n# a\n\n1 2 3\n4 5 6\n7 8 9\n7 8 9\n \n\n",
+		"1 2 3\n4 5 6\n\n1 2 3\n4 5 6\n7 8 9\n\n1 2 3\n4 5 6\n7 8 9\n",
+		"12X453786\n\n12345678X\n\n12X453786\n12345678X\n\n123\n\n12345678X\n",
+		"1\n1 2\n1 2 3 4 5 6 7 8\n\n2\n1 2\n\n1 2 3 4 5 6 7 8\n\nx\n\n",
+		"0\n\n1 2 3 4 5 6 7 8\n\n1\n1 2\n\n1 2 3\n\n0\n1 2 3 4 5 6 7 8\n",
 		"0\n",
 		"\xef\xbb",
 		",,\n,#\n",
 	} {
-		f.Add(i%len(names), []byte(text), uint8(2), uint64(i))
+		for which := range names {
+			f.Add(which, []byte(text), uint8(2), uint64(i))
+		}
 	}
 	f.Fuzz(func(t *testing.T, which int, text []byte, chunk uint8, seed uint64) {
 		if which < 0 || which >= len(names) || len(text) > 4096 {

@@ -63,18 +63,16 @@ func ParseFormat(s string) (Format, error) {
 	case "text":
 		return Format{}, nil
 	}
-	word, _ := strings.CutPrefix(s, "text/")
-	word, blocks, apart := strings.Cut(word, "/apart")
+	lines, blocks, apart := strings.Cut(strings.TrimPrefix(s, "text/"), "/apart")
 	f := Format{Known: true}
-	f.Framing.Lines, _ = strconv.Atoi(word)
+	f.Framing.Lines, _ = strconv.Atoi(lines)
 	if apart {
 		f.Framing.Blocks = 1
-		if n, ok := strings.CutPrefix(blocks, "/"); ok {
-			f.Framing.Blocks, _ = strconv.Atoi(n)
-		}
 	}
-	lines := f.Framing.Lines
-	if f.String() != s || lines < 0 || lines > puzzle.MaxLines || f.Framing.Blocks > puzzle.MaxBlocks || apart && lines < 2 {
+	if n, ok := strings.CutPrefix(blocks, "/"); ok {
+		f.Framing.Blocks, _ = strconv.Atoi(n)
+	}
+	if f.String() != s || !f.Framing.Valid() {
 		return Format{}, fmt.Errorf("format %q: text, text/N, text/N/apart, text/N/apart/B and jsonl are possible", s)
 	}
 	return f, nil

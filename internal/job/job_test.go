@@ -17,8 +17,10 @@ func TestFormats(t *testing.T) {
 	}{
 		{"jsonl", job.Format{JSONL: true}},
 		{"text", job.Format{}},
-		{"text/0", job.Format{Framing: puzzle.Framing{Lines: 0}, Known: true}},
+		{"text/0", job.Format{Framing: puzzle.Framing{}, Known: true}},
 		{"text/3", job.Format{Framing: puzzle.Framing{Lines: 3}, Known: true}},
+		{"text/2/apart", job.Format{Framing: puzzle.Framing{Lines: 2, Blocks: 1}, Known: true}},
+		{"text/33/apart/3", job.Format{Framing: puzzle.Framing{Lines: 33, Blocks: 3}, Known: true}},
 		{"text/33", job.Format{Framing: puzzle.Framing{Lines: 33}, Known: true}},
 	} {
 		got, err := job.ParseFormat(c.word)
@@ -26,7 +28,8 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.word, got, err)
 		}
 	}
-	for _, bad := range []string{"", "json", "Text", "text/", "text/-1", "text/+1", "text/03", "text/34", "text/1x", "text/99999999999999999999", "jsonl/1", " text"} {
+	for _, bad := range []string{"", "json", "Text", "text/", "text/-1", "text/+1", "text/03", "text/34", "text/1x", "text/99999999999999999999", "jsonl/1", " text",
+		"text/0/apart", "text/1/apart", "text/34/apart", "text/3/", "text/3/apart/", "text/3/apart/0", "text/3/apart/1", "text/3/apart/4", "text/3/apart/02", "text/3/apart/-2", "text/3/apart2", "text/3/2", "text//apart", "text/apart", "3/apart"} {
 		if got, err := job.ParseFormat(bad); err == nil {
 			t.Errorf("%q: %+v", bad, got)
 		}

@@ -34,6 +34,12 @@ const (
 	MaxBlocks = 3
 )
 
+// Valid tells whether f is within its bounds; a record that ends with a blank line
+// has more lines than one.
+func (f Framing) Valid() bool {
+	return f.Lines >= 0 && f.Lines <= MaxLines && f.Blocks >= 0 && f.Blocks <= MaxBlocks && (f.Blocks == 0 || f.Lines > 1)
+}
+
 // maxEdges bounds the edges of a record; edges may be given more than once.
 const maxEdges = 1024
 

@@ -43,7 +43,7 @@ func TestChunksOverTheWire(t *testing.T) {
 		Number: 1<<31 - 1, FirstLine: 1 << 40, FirstRecord: 1 << 40, Records: puzzle.MaxChunkRecords, Payload: []byte("9 9 9\n\x00\xff"),
 	}
 	chunks := []job.Chunk{least, most}
-	for _, format := range []job.Format{{}, {JSONL: true}, {Known: true}, {Known: true, Framing: puzzle.Framing{Lines: puzzle.MaxLines}}} {
+	for _, format := range []job.Format{{}, {JSONL: true}, {Known: true}, {Known: true, Framing: puzzle.Framing{Lines: puzzle.MaxLines, Blocks: 1}}} {
 		for _, asJSON := range []bool{false, true} {
 			c := least
 			c.Format, c.JSON = format, asJSON

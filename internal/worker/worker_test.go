@@ -216,7 +216,7 @@ func TestAnswersAgainstPlain(t *testing.T) {
 				want.WriteString(answer)
 			}
 			ch := chunk(c.puzzle, c.records, payload.String())
-			ch.Format = job.Format{Known: true, Framing: puzzle.Framing{}}
+			ch.Format = job.Format{Known: true}
 			if got := string(w.must(t, ch).Payload); got != want.String() {
 				gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want.String(), "\n")
 				for i := range wantLines {
