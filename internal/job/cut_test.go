@@ -608,3 +608,20 @@ func TestCutJSONL(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkCut cuts files of the ways in which people write boards.
+func BenchmarkCut(b *testing.B) {
+	const line, rows = "1 2 3 4 5 6 7 8 9\n", "1 2 3\n4 5 6\n7 8 9\n"
+	p := chunked(b, "swap", 10_000)
+	for _, c := range []struct{ name, record string }{{"lines", line}, {"rows", rows}, {"apart", rows + "\n"}} {
+		b.Run(c.name, func(b *testing.B) {
+			text := strings.Repeat(c.record, 100_000)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if _, cutter, err := cut(strings.NewReader(text), p); err != nil || cutter.Records() != 100_000 {
+					b.Fatal(cutter.Records(), err)
+				}
+			}
+		})
+	}
+}

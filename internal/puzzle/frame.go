@@ -110,7 +110,7 @@ func (p *Puzzle) nextLines(buf []byte, framing Framing, last bool) (f Frame, _ F
 type Ending struct {
 	lines  int  // of values, until the record is complete
 	blocks int  // until a blank line ends the record anyway; 0 where it ends with its lines
-	inside bool // the line before was not blank
+	inside bool // values came since the last blank line
 }
 
 // Ending returns the ending of the record that buf starts with.

@@ -215,3 +215,47 @@ func TestDecideWithABrokenFirstRecord(t *testing.T) {
 		})
 	}
 }
+
+// Blank lines end records where they stand after the first, or where most blocks
+// of lines are records; the start of a file says the same or too little.
+func TestDecideApart(t *testing.T) {
+	const rows = "1 2 3\n4 5 6\n7 8 9\n"
+	const board = "1 2 3 4\n5 6 7 8\n9 10 11 12\n"
+	for _, c := range []struct {
+		name, puzzle, text string
+		want               Framing
+		now                Framing // of a file that pauses after its last line, which has an end
+	}{
+		{"a blank line after the first", "swap", rows + "\n", Framing{3, 1}, Framing{3, 1}},
+		{"after a comment", "swap", rows + "# x\n \n" + rows, Framing{3, 1}, Framing{3, 1}},
+		{"none", "swap", rows, Framing{3, 0}, Framing{3, 0}},
+		{"a comment only", "swap", rows + "#\n" + rows, Framing{3, 0}, Framing{3, 0}},
+		{"a wrong value", "swap", "1 2 3\n4 5 x\n7 8 8\n\n" + rows, Framing{3, 1}, Framing{3, 1}},
+		{"a blank line inside the board", "swap", "1 2 3\n\n4 5 6\n7 8 9\n\n2 1 3\n\n4 5 6\n7 8 9\n\n", Framing{3, 0}, Framing{3, 0}},
+		{"a row short", "swap", "1 2 3\n4 5 6\n\n" + rows + "\n", Framing{3, 1}, Framing{3, 1}},
+		{"a row too many", "swap", rows + "7 8 9\n\n" + rows + "\n", Framing{3, 1}, Framing{3, 1}},
+		{"a row too many and no more", "swap", rows + "7 8 9\n\n", Framing{3, 0}, Framing{3, 0}},
+		{"two in a block", "swap", rows + rows + "\n" + rows + "\n" + rows, Framing{3, 0}, Framing{3, 0}},
+		{"a line each", "swap", "123456789\n\n123456789\n\n", Framing{1, 0}, Framing{1, 0}},
+		{"a value short, a line each", "swap", "1 2\n\n123456789\n\n123456789\n\n", Framing{1, 0}, Framing{0, 0}},
+		{"a blank line after each pair", "rotegame", board + board + "\n", Framing{6, 1}, Framing{6, 1}},
+		{"after each board", "rotegame", board + "\n" + board + "\n", Framing{6, 2}, Framing{6, 2}},
+		{"after each board, the last not yet", "rotegame", board + "\n" + board, Framing{6, 0}, Framing{6, 0}},
+		{"after edges and vertices", "graph", "1\n1 2\n\n1 2 3 4\n5 6 7 8\n\n", Framing{3, 2}, Framing{3, 2}},
+		{"after the number of edges", "graph", "1\n\n1 2\n1 2 3 4 5 6 7 8\n\n", Framing{2, 0}, Framing{2, 0}},
+		{"an edge short", "graph", "2\n1 2\n1 2 3 4 5 6 7 8\n\n0\n1 2 3 4 5 6 7 8\n\n", Framing{2, 1}, Framing{2, 1}},
+	} {
+		p := builtin(t, c.puzzle)
+		if got, ok := p.Decide([]byte(c.text), true); !ok || got != c.want {
+			t.Errorf("%s: %v, %v; want %v", c.name, got, ok, c.want)
+		}
+		if got, ok := p.DecideNow([]byte(c.text)); ok != (c.now.Lines > 0) || got != c.now {
+			t.Errorf("%s: now %v, %v; want %v", c.name, got, ok, c.now)
+		}
+		for n := range len(c.text) {
+			if got, ok := p.Decide([]byte(c.text[:n]), false); ok && got != c.want {
+				t.Errorf("%s: after %d bytes %v; want %v", c.name, n, got, c.want)
+			}
+		}
+	}
+}
