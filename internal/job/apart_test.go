@@ -114,6 +114,8 @@ func TestRecordsApart(t *testing.T) {
 		{"swap", "a blank line inside each board", "1 2 3\n\n4 5 6\n7 8 9\n2 1 3\n\n4 5 6\n7 8 9\n2 1 3\n\n4 5 9\n7 8 6\n", []string{"0", "1", "2"}},
 		{"swap", "no blank lines", zero + one + two, []string{"0", "1", "2"}},
 		{"swap", "a blank line after the second", zero + one + "\n" + two + zero, []string{"0", "1", "2", "0"}},
+		{"swap", "a blank line after the first only", zero + "\n" + one + two + zero, []string{"0", "1", "2", "0"}},
+		{"swap", "a blank line after the first, and every two", zero + "\n" + one + two + "\n" + zero + two, []string{"0", "1", "2", "0", "2"}},
 		{"swap", "a line each", strings.ReplaceAll(zero, "\n", " ") + "\n\n1 2 3\n\n" + strings.ReplaceAll(two, "\n", " ") + "\n", []string{"0", "3: the board has 3 values", "2"}},
 	} {
 		t.Run(c.puzzle+": "+c.name, func(t *testing.T) {
@@ -141,7 +143,10 @@ func TestBlocksAreRecords(t *testing.T) {
 		line := 1
 		for i := range 1 + rng.IntN(12) {
 			rows := 3
-			if i > 0 && rng.IntN(2) == 0 {
+			switch { // two whole boards in the second are another kind of file
+			case i == 1 && rng.IntN(2) == 0:
+				rows = 1 + rng.IntN(5)
+			case i > 1 && rng.IntN(2) == 0:
 				rows = 1 + rng.IntN(6)
 			}
 			lines, broken = append(lines, line), append(broken, rows != 3)

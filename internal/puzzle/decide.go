@@ -93,19 +93,27 @@ const (
 )
 
 // decideByBlocks decides whether records stand apart: where the first is of
-// several lines, and the blank lines after and inside it end parts of it; or
+// several lines, the blank lines after and inside it end parts of it, and the next
+// is not as long as two; or
 // where the first is broken, but half of the first blocks of lines between blank
 // lines are such records. The framing has no blocks where they do not. With now,
 // the blocks that are whole decide.
 func (p *Puzzle) decideByBlocks(buf []byte, f Frame, last, now bool) (framing Framing, ok bool) {
 	start := f.Start
-	ends, apart, whole := p.blocks(buf[start:], last)
+	ends, apart, long, whole := p.blocks(buf[start:], last)
 	for n := 1; n <= min(len(p.parts), apart); n++ {
-		if lines, ok := p.shape(buf[start : start+ends[n-1]]); ok && lines > 1 {
+		lines, ok := p.shape(buf[start : start+ends[n-1]])
+		switch {
+		case !ok || lines < 2:
+		case apart == n && long && p.goesOn(buf[start+ends[n-1]:start+ends[n]], lines):
+			return Framing{}, true // a blank line after the first, and none after the next
+		case apart == n && !whole && !now:
+			return Framing{}, false
+		default:
 			return Framing{Lines: lines, Blocks: n}, true
 		}
 	}
-	if !whole && !now {
+	if !whole && !long && !now {
 		return Framing{}, false
 	}
 	// The first record may be right as it is: one with blank lines inside looks like
@@ -131,11 +139,19 @@ func (p *Puzzle) decideByBlocks(buf []byte, f Frame, last, now bool) (framing Fr
 	return Framing{}, true
 }
 
+// goesOn tells whether a block, which is longer, starts with a record of so many
+// lines.
+func (p *Puzzle) goesOn(block []byte, lines int) bool {
+	f, _ := p.nextLines(block, Framing{Lines: lines}, true)
+	n, ok := p.shape(block[:f.End])
+	return ok && n == lines
+}
+
 // blocks returns where the first blocks of lines of buf end, the blank line after
 // each included; apart is how many of them have one. It is whole where nothing
-// that may follow is wanted. A block as long as two records is the last: where
-// records do not stand apart, it has no end.
-func (p *Puzzle) blocks(buf []byte, last bool) (ends []int, apart int, whole bool) {
+// that may follow is wanted. A block as long as two records, which is too long,
+// is the last: where records do not stand apart, it has no end.
+func (p *Puzzle) blocks(buf []byte, last bool) (ends []int, apart int, long, whole bool) {
 	values, most := 0, 0 // of the block
 	for pos := 0; pos < len(buf) && len(ends) < sampleBlocks; {
 		end, whole := lineEnd(buf, pos)
@@ -153,7 +169,7 @@ func (p *Puzzle) blocks(buf []byte, last bool) (ends []int, apart int, whole boo
 				most = 2 * p.recordValues(line)
 			}
 			if values += p.countValues(line); values >= most {
-				return append(ends, pos), len(ends), true
+				return append(ends, pos), len(ends), true, false
 			}
 		}
 	}
@@ -161,7 +177,7 @@ func (p *Puzzle) blocks(buf []byte, last bool) (ends []int, apart int, whole boo
 	if last && values > 0 {
 		ends = append(ends, len(buf))
 	}
-	return ends, apart, last || len(ends) == sampleBlocks
+	return ends, apart, false, last || len(ends) == sampleBlocks
 }
 
 // recordValues returns the number of values of the record that starts with the

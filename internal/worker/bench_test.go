@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,32 +44,47 @@ func BenchmarkAnswer(b *testing.B) {
 		}},
 		{"rotegame", 64, job.Format{Known: true, Framing: puzzle.Framing{Lines: 6}}, func() string { return rows(perm("123456789ABC"), 4) + rows(perm("123456789ABC"), 4) }},
 	} {
-		b.Run(bm.puzzle, func(b *testing.B) {
-			set, err := puzzle.Builtin()
-			if err != nil {
-				b.Fatal(err)
-			}
-			answers, err := cache.Open(cache.Config{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			w := &Worker{Name: "bench", Puzzles: set, Cache: answers, Mode: None,
-				Solver: solver.New(solver.Config{Searches: 1, Memory: 1 << 30, TableMemory: 1 << 28})}
-			if _, err := w.Prepare(context.Background()); err != nil {
-				b.Fatal(err)
-			}
-			c := &job.Chunk{Spec: job.Spec{Puzzle: bm.puzzle, Format: bm.format, File: "bench"}, FirstLine: 1, FirstRecord: 1, Records: bm.records}
-			for range bm.records {
-				c.Payload = append(c.Payload, strings.NewReplacer("A", "10", "B", "11", "C", "12").Replace(bm.record())...)
-			}
-			var progress atomic.Int64
-			b.ReportAllocs()
-			for b.Loop() {
-				if res, _, err := w.Answer(context.Background(), c, &progress); err != nil || res.ByStatus[job.Invalid]+res.ByStatus[job.Failed] > 0 {
-					b.Fatal(res, err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*bm.records), "ns/record")
-		})
+		for _, given := range []bool{false, true} { // the same definition, brought by its chunk
+			b.Run(bm.puzzle+map[bool]string{true: "-given"}[given], func(b *testing.B) {
+				answer(b, bm.puzzle, given, bm.records, bm.format, bm.record)
+			})
+		}
 	}
+}
+
+// answer answers a chunk of so many records again and again.
+func answer(b *testing.B, name string, given bool, records int, format job.Format, record func() string) {
+	set, err := puzzle.Builtin()
+	if err != nil {
+		b.Fatal(err)
+	}
+	answers, err := cache.Open(cache.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := &Worker{Name: "bench", Puzzles: set, Cache: answers, Mode: None,
+		Solver: solver.New(solver.Config{Searches: 1, Memory: 1 << 30, TableMemory: 1 << 28})}
+	if _, err := w.Prepare(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	if given {
+		text, err := os.ReadFile("../puzzle/builtin/" + name + ".yaml")
+		if err != nil {
+			b.Fatal(err)
+		}
+		w.Definition = func(context.Context, string) ([]byte, error) { return text, nil }
+		name = "mine@" + puzzle.Hash(text)
+	}
+	c := &job.Chunk{Spec: job.Spec{Puzzle: name, Format: format, File: "bench"}, FirstLine: 1, FirstRecord: 1, Records: records}
+	for range records {
+		c.Payload = append(c.Payload, strings.NewReplacer("A", "10", "B", "11", "C", "12").Replace(record())...)
+	}
+	var progress atomic.Int64
+	b.ReportAllocs()
+	for b.Loop() {
+		if res, _, err := w.Answer(context.Background(), c, &progress); err != nil || res.ByStatus[job.Invalid]+res.ByStatus[job.Failed] > 0 {
+			b.Fatal(res, err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*records), "ns/record")
 }
