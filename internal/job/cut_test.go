@@ -95,7 +95,7 @@ type word struct {
 
 // words are the words of a text file; comments aside.
 func words(text string) (all []word) {
-	for i, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") {
+	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		for _, w := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,\t\v\f\r", r) }) {
 			all = append(all, word{w, i + 1})
@@ -108,7 +108,7 @@ func words(text string) (all []word) {
 // that are too long: they hold its words, each once and in order; numbers and
 // lines are those of the file; each chunk reads as the records that it says.
 func checkChunks(text string, p *puzzle.Puzzle, set *puzzle.Set, chunks []*job.Chunk) error {
-	rest := words(text)
+	rest := words(strings.TrimPrefix(text, "\ufeff"))
 	if p.Count && len(rest) > 0 {
 		rest = rest[1:]
 	}

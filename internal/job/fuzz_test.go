@@ -35,6 +35,7 @@ func FuzzCut(f *testing.F) {
 		"0\n\n1 2 3 4 5 6 7 8\n\n1\n1 2\n\n1 2 3\n\n0\n1 2 3 4 5 6 7 8\n",
 		"0\n",
 		"\xef\xbb",
+		"\ufeff\ufeff",
 		",,\n,#\n",
 	} {
 		for which := range names {
