@@ -73,11 +73,7 @@ func TestGivenPuzzle(t *testing.T) {
 // result that says why.
 func TestHostileDefinitions(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
-	natsServer(t, port, t.TempDir())
-	url := address(port)
-	w := startWorker(t, url)
-	o := newOperator(t, url)
+	url, w, o := exposed(t)
 	kv, err := o.KeyValue(t.Context(), "antipode")
 	if err != nil {
 		t.Fatal(err)
@@ -103,23 +99,10 @@ func TestHostileDefinitions(t *testing.T) {
 		want[name] = c.why
 	}
 	eventually(t, "all chunks are settled", func() bool { return o.messages(t, "JOBS") == 0 })
-	results, err := o.Stream(t.Context(), "RESULTS")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, why := range want {
-		m, err := results.GetLastMsgForSubject(t.Context(), "antipode.v1.results.me."+name+".0.1")
-		if err != nil || !strings.HasPrefix(string(m.Data), "failed: ") || !strings.Contains(string(m.Data), why) {
-			t.Errorf("%s: %v, want a failed record with %q", name, err, why)
-			if m != nil {
-				t.Logf("%.300q", m.Data)
-			}
+		if got := o.result(t, name); !strings.HasPrefix(got, "failed: ") || !strings.Contains(got, why) {
+			t.Errorf("%s: %.300q, want a failed record with %q", name, got, why)
 		}
 	}
-	if got, _ := submit(t, 0, "--nats", url, jobFile(t, "swap.txt", "2 1 3 7 5 9 8 4 6\n")); got != "4\n" {
-		t.Errorf("a good job: %q", got)
-	}
-	if status := w.kill(syscall.SIGTERM); status != 0 {
-		t.Errorf("worker: exit status %d", status)
-	}
+	unharmed(t, url, w)
 }

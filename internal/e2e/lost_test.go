@@ -56,6 +56,21 @@ func newOperator(t *testing.T, url string) operator {
 	return operator{js}
 }
 
+// result returns the result of the first chunk of a job of the owner me, "" where
+// there is none.
+func (o operator) result(t *testing.T, job string) string {
+	t.Helper()
+	s, err := o.Stream(t.Context(), "RESULTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.GetLastMsgForSubject(t.Context(), "antipode.v1.results.me."+job+".0.1")
+	if err != nil {
+		return ""
+	}
+	return string(m.Data)
+}
+
 func (o operator) messages(t *testing.T, stream string) int {
 	t.Helper()
 	s, err := o.Stream(t.Context(), stream)
@@ -133,11 +148,7 @@ func TestServerComesLast(t *testing.T) {
 // up a worker or what is queued behind them; the worker lives.
 func TestHostileMessages(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
-	natsServer(t, port, t.TempDir())
-	url := address(port)
-	w := startWorker(t, url)
-	o := newOperator(t, url)
+	url, w, o := exposed(t)
 	hostile := []*nats.Msg{
 		{Subject: "antipode.v1.jobs.bulk.x", Data: []byte("no chunk")},
 		{Subject: "antipode.v1.jobs.express.me.job.zero", Data: []byte("no chunk")},
@@ -155,25 +166,32 @@ func TestHostileMessages(t *testing.T) {
 			t.Fatalf("%s: %v", m.Subject, err)
 		}
 	}
-	if got, _ := submit(t, 0, "--nats", url, jobFile(t, "swap.txt", "2 1 3 7 5 9 8 4 6\n")); got != "4\n" {
-		t.Errorf("a good job: %q", got)
-	}
 	eventually(t, "all messages are settled", func() bool { return o.messages(t, "JOBS") == 0 })
 	if n := o.messages(t, "DEAD"); n != 3 { // the nameless, and the one with bad headers
 		t.Errorf("%d dead letters, want 3", n)
 	}
-	results, err := o.Stream(t.Context(), "RESULTS")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for job, want := range map[string]string{"unknown": "unknown puzzle", "hash": "mine@00ff\" names no puzzle", "truncated": "invalid: ", "headers": "header First-Line", "binary": `"status":"invalid"`, "deep": `"status":"invalid"`, "many": "has 1"} {
-		m, err := results.GetLastMsgForSubject(t.Context(), "antipode.v1.results.me."+job+".0.1")
-		if err != nil || !strings.Contains(string(m.Data), want) {
-			t.Errorf("%s: %v, want a result with %q", job, err, want)
-			if m != nil {
-				t.Logf("%.300q", m.Data)
-			}
+		if got := o.result(t, job); !strings.Contains(got, want) {
+			t.Errorf("%s: %.300q, want a result with %q", job, got, want)
 		}
+	}
+	unharmed(t, url, w)
+}
+
+// exposed starts a server and one worker, for messages of strangers.
+func exposed(t *testing.T) (url string, w *process, o operator) {
+	t.Helper()
+	port := freePort(t)
+	natsServer(t, port, t.TempDir())
+	url = address(port)
+	return url, startWorker(t, url), newOperator(t, url)
+}
+
+// unharmed demands that a worker still answers, and stops when it is told.
+func unharmed(t *testing.T, url string, w *process) {
+	t.Helper()
+	if got, _ := submit(t, 0, "--nats", url, jobFile(t, "swap.txt", "2 1 3 7 5 9 8 4 6\n")); got != "4\n" {
+		t.Errorf("a good job: %q", got)
 	}
 	if status := w.kill(syscall.SIGTERM); status != 0 {
 		t.Errorf("worker: exit status %d", status)
