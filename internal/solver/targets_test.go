@@ -3,9 +3,11 @@ package solver
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 
+	"antipode/internal/job"
 	"antipode/internal/plain"
 	"antipode/internal/puzzle"
 )
@@ -122,5 +124,43 @@ func TestByReachability(t *testing.T) {
 		if plan := s.Plan(c.q); plan.Method != ByReachability || check(answer(t, s, c.q, plan), nil) != nil {
 			t.Errorf("%s: method %d", c.name, plan.Method)
 		}
+	}
+}
+
+// Tables come and go while many goroutines read them, and answers stay right.
+func TestTablesComeAndGo(t *testing.T) {
+	s := New(Config{Searches: 4, Memory: 256 << 20, TableMemory: 2 * 2 * 40320}) // two of the sixteen that are asked for
+	var all []subject
+	for _, size := range [][2]int{{4, 2}, {2, 4}} {
+		all = append(all, slide(t, size[0], size[1]))
+	}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(g), 8))
+			for range 60 {
+				p := all[rng.IntN(len(all))]
+				goal := solvedWithBlank(8, rng.IntN(8))
+				start := p.walk(rng, goal, rng.IntN(9))
+				q := p.ask(start, goal)
+				if rng.IntN(4) == 0 {
+					if err := s.targets.build(context.Background(), s.targets.of(q), new(atomic.Int64)); err != nil {
+						t.Error(err)
+					}
+				}
+				a, err := s.Solve(context.Background(), q, s.Plan(q), puzzle.Moves, job.Budget{}, nil, nil)
+				if err != nil || check(a, p.shortest(start, goal)) != nil {
+					t.Errorf("%v to %v: %+v, %v", start, goal, a, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	held, tables := int64(0), s.targets.tables()
+	for _, x := range s.targets.known {
+		held += x.held
+	}
+	if held != s.targets.held || held > s.targets.bound || int64(tables)*2*40320 != held {
+		t.Errorf("%d tables, %d bytes counted, %d held, %d allowed", tables, s.targets.held, held, s.targets.bound)
 	}
 }
