@@ -143,34 +143,28 @@ func (s *Solver) search(ctx context.Context, q *puzzle.Question, t *target, budg
 // cost what patterns do gives way to deepening with them, and so does every
 // search after it. With an error, ctx's, the answer is exceeded.
 func (s *Solver) run(ctx context.Context, search *Search, q *puzzle.Question, t *target, lim limits, buf []uint8) (job.Answer, error) {
-	if !q.Distinct || !q.Space.HasBlank() || q.Space.Cells() <= maxTableCells {
-		return bothEnds(ctx, search, q, lim, buf)
+	free := limits{progress: lim.progress} // deepening keeps no states
+	if p := t.patterns.Load(); p != nil && q.Distinct {
+		return deepen(ctx, q, p, free, buf)
 	}
-	cost := patternBytes(q.Space.Cells()) // an entry is as much work as a state
-	p := t.patterns.Load()
-	short := job.Answer{Status: job.Exceeded, LowerBound: 1, Method: "deepening"} // start is not goal
-	if p == nil && t.spent.Load() < cost {
-		part := lim
-		if lim.states == 0 || lim.states > cost {
-			part.states = cost
-		}
-		var err error
-		short, err = bothEnds(ctx, search, q, part, buf)
-		if err != nil || short.Status != job.Exceeded || part.states == lim.states {
-			return short, err
-		}
-		search.release()
+	cost := t.patternCost()
+	part := lim
+	if q.Distinct && cost > 0 && (lim.states == 0 || lim.states > cost) {
+		part.states = cost
 	}
-	if p == nil {
-		p = s.targets.makePatterns(ctx, t)
+	short, err := bothEnds(ctx, search, q, part, buf)
+	if err != nil || short.Status != job.Exceeded || part.states == lim.states {
+		return short, err
 	}
-	if p == nil && ctx.Err() == nil { // they do not fit
-		return bothEnds(ctx, search, q, lim, buf)
-	}
-	if p == nil {
+	search.release()
+	p := s.targets.makePatterns(ctx, t)
+	switch {
+	case p == nil && ctx.Err() != nil:
 		return short, ctx.Err()
+	case p == nil: // they do not fit
+		return bothEnds(ctx, search, q, lim, buf)
 	}
-	answer, err := deepen(ctx, q, p, limits{progress: lim.progress}, buf) // it keeps no states
+	answer, err := deepen(ctx, q, p, free, buf)
 	answer.Nodes += short.Nodes
 	if answer.Status == job.Exceeded {
 		answer.LowerBound = max(answer.LowerBound, short.LowerBound)

@@ -192,12 +192,26 @@ func (ts *targets) build(ctx context.Context, t *target, progress *atomic.Int64)
 	return err
 }
 
-// spend counts what a search cost, and builds the table for which it has paid.
+// spend counts what a search cost, and makes the table or the patterns for which it
+// has paid: after the answer, whose budget may be too short for it.
 func (ts *targets) spend(ctx context.Context, t *target, states int64, progress *atomic.Int64) {
 	spent := t.spent.Add(states)
-	if cells := t.space.Cells(); cells <= maxTableCells && spent >= int64(factorial(cells)) {
+	cells := t.space.Cells()
+	switch {
+	case cells <= maxTableCells && spent >= int64(factorial(cells)):
 		_ = ts.build(ctx, t, progress) // without a table it is searched as before
+	case t.patternCost() > 0 && spent >= t.patternCost() && t.patterns.Load() == nil:
+		ts.makePatterns(ctx, t)
 	}
+}
+
+// patternCost is what a target's patterns cost, an entry being as much work as a
+// state; 0 where a table is better, or there is no blank.
+func (t *target) patternCost() int64 {
+	if cells := t.space.Cells(); cells > maxTableCells && t.space.HasBlank() {
+		return patternBytes(cells)
+	}
+	return 0
 }
 
 // makePatterns returns a target's patterns, which it makes, or waits for, where it

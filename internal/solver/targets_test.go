@@ -164,3 +164,34 @@ func TestTablesComeAndGo(t *testing.T) {
 		t.Errorf("%d tables, %d bytes counted, %d held, %d allowed", tables, s.targets.held, held, s.targets.bound)
 	}
 }
+
+// Patterns are paid for by searches that are too short to need them; then even
+// those of small budgets have them.
+func TestPatternsDespiteSmallBudgets(t *testing.T) {
+	s := newSolver()
+	p := slide(t, 4, 3)
+	q := p.ask([]uint8{6, 11, 2, 1, 8, 10, 3, 0, 4, 7, 5, 9}, solvedWithBlank(12, 11))
+	for spent := int64(0); spent < patternBytes(12); {
+		a, err := s.Solve(context.Background(), q, s.Plan(q), puzzle.Moves, job.Budget{States: 100_000}, nil, nil)
+		if err != nil || a.Status != job.Exceeded || a.LowerBound < 10 {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		spent += a.Nodes
+	}
+	a, err := s.Solve(context.Background(), q, s.Plan(q), puzzle.Moves, job.Budget{States: 100_000}, nil, nil)
+	if err != nil || a.Status != job.Solved || a.Method != "deepening" || !q.Space.Replay(q.Start, q.Goal, a.Moves) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	// Without memory for them it is searched as before.
+	none := New(Config{Searches: 1, Memory: 1 << 30, TableMemory: patternBytes(12) - 1})
+	if b := answer(t, none, q, none.Plan(q)); check(b, ints(a.Moves)) != nil || b.Method != "bidirectional" {
+		t.Errorf("without patterns %+v", b)
+	}
+}
+
+func ints(moves []uint8) (all []int) {
+	for _, m := range moves {
+		all = append(all, int(m))
+	}
+	return all
+}
