@@ -60,6 +60,13 @@ func isFile(name string) bool { return strings.ContainsAny(name, `./\`) }
 // readDefinition reads the file of a definition. The puzzle has its name, up to
 // the first '.'.
 func readDefinition(path string) (*puzzle.Puzzle, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // a pipe could keep it waiting
+		return nil, fmt.Errorf("%s is no regular file; name the file of a definition", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

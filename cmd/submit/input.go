@@ -134,6 +134,9 @@ func (s *submission) describe(in *input, name string) (err error) {
 		}
 	}
 	in.spec.Puzzle = strings.Join(refs, " ")
+	if in.definitions != nil && in.puzzle != nil && in.spec.Want == "" {
+		in.spec.Want = in.puzzle.Want.String() // for a worker that cannot have the definition
+	}
 	return nil
 }
 

@@ -129,3 +129,34 @@ func TestRunDefines(t *testing.T) {
 		t.Errorf("tried %d times, for 6 chunks", n)
 	}
 }
+
+// A job that goes on for long stores its definitions again before the bucket
+// forgets them, however busy it is.
+func TestRunDefinesAgain(t *testing.T) {
+	t.Parallel()
+	tm := lenient()
+	tm.define = 300 * time.Millisecond
+	s := startServer(t)
+	q := connect(t, s.URL(), tm)
+	text := []byte("cells: 2\n")
+	held, release := make(chan *job.Chunk, 6), make(chan struct{})
+	serve(t, connect(t, s.URL(), lenient()), 1, 1, func(_ context.Context, c *job.Chunk) (*job.Result, error) {
+		held <- c
+		<-release
+		return echoed(c), nil
+	})
+	spec := newSpec()
+	var w written
+	result := running(t, q, Run{Spec: spec, Definitions: [][]byte{text}, Next: inTurn(numbered(spec, 6)), Write: w.write})
+	await(t, held, "the first chunk")
+	if err := q.kv.Delete(t.Context(), "puzzle."+puzzle.Hash(text)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the definition is there again", func() bool {
+		_, err := q.Definition(t.Context(), puzzle.Hash(text))
+		return err == nil
+	})
+	close(release)
+	completes(t, result)
+	w.check(t, 6)
+}

@@ -60,10 +60,11 @@ type times struct {
 	again    time.Duration // half of the first time for which a chunk is put off
 	quiet    time.Duration // nothing came for so long: Waiting is told
 	audit    time.Duration // nothing came for so long: the job is compared with what the server has
+	define   time.Duration // after so long a job's definitions are stored again, before the bucket forgets them
 }
 
 func usual() times {
-	return times{ackWait: 10 * time.Second, progress: 3 * time.Second, again: time.Second, quiet: 5 * time.Second, audit: 30 * time.Second}
+	return times{ackWait: 10 * time.Second, progress: 3 * time.Second, again: time.Second, quiet: 5 * time.Second, audit: 30 * time.Second, define: kvAge / 4}
 }
 
 // Open connects to a server and ensures the topology. Until ctx ends it waits

@@ -29,7 +29,7 @@ const patience = time.Minute
 // lenient returns times that a busy machine keeps: nothing is given to another
 // worker, or audited, because it was slow.
 func lenient() times {
-	return times{ackWait: 5 * patience, progress: time.Second, again: time.Second, quiet: 5 * patience, audit: 5 * patience}
+	return times{ackWait: 5 * patience, progress: time.Second, again: time.Second, quiet: 5 * patience, audit: 5 * patience, define: kvAge / 4}
 }
 
 // startServer runs a server on a free port until the test ends.

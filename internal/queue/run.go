@@ -79,6 +79,7 @@ type run struct {
 	heard    time.Time        // when something came last
 	told     bool             // Waiting, since then
 	audited  time.Time        // last
+	defined  time.Time        // last
 	returns  int64            // of the server, when the job was last audited
 }
 
@@ -160,6 +161,7 @@ func (x *run) define(ctx context.Context) error {
 			return err
 		}
 	}
+	x.defined = time.Now()
 	return nil
 }
 
@@ -366,6 +368,12 @@ func (x *run) look(ctx context.Context, now time.Time) error {
 			if err := x.publish(f); err != nil {
 				return err
 			}
+		}
+	}
+	if now.Sub(x.defined) > x.q.times.define && x.q.nc.IsConnected() {
+		x.defined = now // be it stored or not: there is time to try again
+		if err := x.define(ctx); err != nil {
+			return x.passing(ctx, err)
 		}
 	}
 	if len(x.chunks) == 0 {

@@ -121,7 +121,7 @@ func (q *Queue) ensure(ctx context.Context) (jetstream.KeyValue, error) {
 		_, _, size := q.sizes()
 		kv, err = q.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket: bucket, TTL: kvAge, MaxBytes: size, Storage: q.storage(),
-			Description: "Jobs, cancelled jobs, tries",
+			Description: "Jobs, cancelled jobs, tries, definitions",
 		})
 		if errors.Is(err, jetstream.ErrBucketExists) {
 			kv, err = q.js.KeyValue(ctx, bucket)

@@ -160,11 +160,12 @@ func (ts *targets) claim(t *target, bytes int64) bool {
 	return true
 }
 
-// settle ends what claim began. Memory for what was not made is given back.
-func (ts *targets) settle(t *target, bytes int64, made bool) {
+// settle ends what claim began. Memory for what was not made is given back; what
+// can never be made is not tried again.
+func (ts *targets) settle(t *target, bytes int64, made, never bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	t.making = false
+	t.making, t.never = false, never
 	if !made {
 		t.held -= bytes
 		ts.held -= bytes
@@ -179,16 +180,15 @@ func (ts *targets) build(ctx context.Context, t *target, progress *atomic.Int64)
 	if t.table.Load() != nil || !ts.claim(t, bytes) {
 		return nil
 	}
+	if t.table.Load() != nil { // another was faster
+		ts.settle(t, bytes, false, false)
+		return nil
+	}
 	table, err := newTable(ctx, t.space, t.goal, progress)
 	if err == nil {
 		t.table.Store(table)
 	}
-	ts.settle(t, bytes, err == nil)
-	if err != nil && ctx.Err() == nil {
-		ts.mu.Lock()
-		t.never = true
-		ts.mu.Unlock()
-	}
+	ts.settle(t, bytes, err == nil, err != nil && ctx.Err() == nil)
 	return err
 }
 
@@ -234,7 +234,7 @@ func (ts *targets) makePatterns(ctx context.Context, t *target) *patterns {
 	if err == nil {
 		t.patterns.Store(p)
 	}
-	ts.settle(t, bytes, err == nil)
+	ts.settle(t, bytes, err == nil, false)
 	return p
 }
 
