@@ -179,6 +179,17 @@ func (sp *Space) Apply(s State, move uint8) (State, bool) {
 	return s, false
 }
 
+// Way returns the state after one of a state's moves, by its place among those that
+// the state has, and which move it is: as AppendNext lists them.
+func (sp *Space) Way(s State, way int) (State, uint8) {
+	if !sp.blank {
+		return sp.perms[way].apply(s), uint8(way)
+	}
+	b := s.Blank()
+	st := sp.steps[b][way]
+	return s.slide(b, int(st.To)), st.Move
+}
+
 // Replay reports whether the moves lead from start to goal.
 func (sp *Space) Replay(start, goal State, moves []uint8) bool {
 	for _, m := range moves {

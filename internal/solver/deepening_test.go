@@ -144,7 +144,7 @@ func TestDeepeningAgreesWithTable(t *testing.T) {
 			}
 			asked++
 			a, _ := deepenTo(t, q, p, limits{})
-			if want := table.AppendMoves(nil, q.Start); string(a.Moves) != string(want) || a.Status != job.Solved {
+			if want, _ := table.AppendMoves(nil, q.Start); string(a.Moves) != string(want) || a.Status != job.Solved {
 				t.Errorf("%x to %x: %v %v, want %v", uint64(q.Start), uint64(q.Goal), a.Status, a.Moves, want)
 			}
 		}

@@ -5,8 +5,10 @@
 //
 //	solver.go     the choice of the method, in one place
 //	targets.go    what was learned of each space, and which have tables
-//	table.go      distance tables: every state of a small space, by retrograde search
-//	rank.go       numbering permutations, so that tables need no hashing
+//	table.go      tables: the first way on from every state of a space, up to 12 cells
+//	build.go      making them: retrograde search, a word of boards at a time
+//	order.go      numbering states by patterns and lanes, so that tables need no hashing
+//	lanes.go      words of lanes
 //	search.go     bidirectional breadth-first search, first in order
 //	set.go        the states that a search has found, in order of discovery
 //	deepening.go  iterative deepening, for boards with a blank too large for the others

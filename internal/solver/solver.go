@@ -111,7 +111,7 @@ func (t *Table) answer(q *puzzle.Question, want puzzle.Want, buf []uint8) job.An
 	case want == puzzle.Distance:
 		return job.Answer{Distance: d, Method: "table"}
 	}
-	return job.Answer{Distance: d, Moves: t.AppendMoves(buf[:0], q.Start), Method: "table"}
+	return job.Answer{Distance: d, Moves: func() []uint8 { m, _ := t.AppendMoves(buf[:0], q.Start); return m }(), Method: "table"}
 }
 
 // search waits for an idle Search, and runs within the budget's time.
@@ -204,7 +204,7 @@ func (s *Solver) Prepare(ctx context.Context, puzzles ...*puzzle.Puzzle) (int, e
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range puzzles {
 		for _, goal := range likelyGoals(p) {
-			if p.Cells() > maxTableCells {
+			if p.Cells() > unpackedCells {
 				continue
 			}
 			t := s.targets.of(&puzzle.Question{Space: p.Space(), Goal: goal})

@@ -12,124 +12,150 @@ import (
 // unreached marks the states of a table from which its goal is not reachable.
 const unreached = 255
 
-// Table holds for every state of a space the distance to one goal, and the
-// first move that shortens it, at the state's rank. With values relabelled by
-// the goal, one table serves every goal of a space without a blank, and one for
-// each cell of the goal's blank every goal of a space with one.
+// unpackedCells is the largest board whose table has bytes for each state: its
+// distance is then a single look-up.
+const unpackedCells = 10
+
+// Table knows for every state of a space the first move of the first shortest way
+// to one goal, and so the way. With values relabelled by the goal, one table serves
+// every goal of a space without a blank, and one for each cell of the goal's blank
+// every goal of a space with one.
+//
+// Up to 10 cells it has two bytes for each state, at pattern*lanes + lane of its
+// order. Beyond that it has the codes of the first ways, a few bits each.
 type Table struct {
-	space *puzzle.Space
-	goal  puzzle.State
+	space  *puzzle.Space
+	goal   puzzle.State
+	order  *order
+	layers []int // states at each distance
+
 	// distance to the goal in moves; unreached where there is no way.
 	distance []uint8
-	// first is the least move that leads to a state one nearer to the goal.
-	first  []uint8
-	layers []int // states at each distance
-}
+	// first is the least of a state's ways that leads to a state one nearer to the
+	// goal.
+	first []uint8
 
-// tableBytes is the memory of a table of n cells, in bytes.
-func tableBytes(n int) int64 { return 2 * int64(factorial(n)) }
+	// codes has for each pattern codeBits words, each with a bit for each lane, the
+	// lowest byte first. A state's code, the bit of the first word being the lowest,
+	// is its first way + 1; 0 for the goal, and where there is no way.
+	codes    []byte
+	codeBits int
+}
 
 // errTooDeep says that a space is deeper than a table's bytes can count.
 var errTooDeep = errors.New("states at a distance of more than 254 moves")
 
-// NewTable searches a space retrograde from a goal with distinct labels: layer
-// by layer over the moves that lead into a state. A state of the next layer
-// keeps the least of the moves by which it was found, and that is the first
-// move of its first shortest way.
+// NewTable makes the table of a space and of a goal with distinct labels. It keeps
+// all processors busy, and for a moment needs about twice the table's memory.
 func NewTable(ctx context.Context, space *puzzle.Space, goal puzzle.State) (*Table, error) {
-	return newTable(ctx, space, goal, new(atomic.Int64))
-}
-
-// newTable is NewTable; progress counts the states.
-func newTable(ctx context.Context, space *puzzle.Space, goal puzzle.State, progress *atomic.Int64) (*Table, error) {
-	n := space.Cells()
-	if n > maxTableCells {
+	if n := space.Cells(); n > maxTableCells {
 		return nil, fmt.Errorf("a table of %d cells; %d are possible", n, maxTableCells)
 	}
-	size := factorial(n)
-	t := &Table{space: space, goal: goal, distance: make([]uint8, size), first: make([]uint8, size)}
-	for i := range t.distance {
-		t.distance[i] = unreached
-	}
-	t.distance[rank(goal, n)] = 0
-	layer, next := []puzzle.State{goal}, []puzzle.State(nil)
-	var edges []puzzle.Edge
-	for d := uint8(1); len(layer) > 0; d++ {
-		if d == unreached {
-			return nil, errTooDeep
-		}
-		t.layers = append(t.layers, len(layer))
-		next = next[:0]
-		for i, s := range layer {
-			if i%checkEvery == checkEvery-1 {
-				progress.Add(checkEvery)
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-			}
-			edges = space.AppendPrevious(edges[:0], s)
-			for _, e := range edges {
-				r := rank(e.State, n)
-				switch {
-				case t.distance[r] == unreached:
-					t.distance[r], t.first[r] = d, e.Move
-					next = append(next, e.State)
-				case t.distance[r] == d && e.Move < t.first[r]:
-					t.first[r] = e.Move
-				}
-			}
-		}
-		layer, next = next, layer
-	}
-	return t, t.check()
+	return build(ctx, newPlan(space, goal), new(atomic.Int64))
 }
 
 // checkStates is how many states check looks at, spread over the table.
 const checkStates = 2048
 
-// check tells whether the table is what it says: no state but the goal is at
-// distance 0, and a state's distance is one more than that of its nearest
-// neighbour, to which its first move leads.
+// check tells whether the table is what it says: all states that can be reached are
+// in it, no state but the goal is at distance 0, and a state's distance is one more
+// than that of its nearest neighbour, to which its first way leads.
 func (t *Table) check() error {
-	n := t.space.Cells()
-	var edges []puzzle.Edge
-	step := max(1, len(t.distance)/checkStates)
-	for r := 0; r < len(t.distance); r += step {
-		s := unrank(r, n)
-		d, nearest, first := t.distance[r], uint8(unreached), uint8(0)
-		edges = t.space.AppendNext(edges[:0], s)
-		for _, e := range edges {
-			if near := t.distance[rank(e.State, n)]; near < nearest {
-				nearest, first = near, e.Move
-			}
-		}
-		switch {
-		case s == t.goal && d == 0:
-		case d == unreached && nearest == unreached:
-		case d == unreached || d == 0 || d != nearest+1 || t.first[r] != first:
-			return fmt.Errorf("table check: state %x at distance %d, first move %d; its nearest neighbour is at %d by move %d", uint64(s), d, t.first[r], nearest, first)
+	sum := uint64(0)
+	for _, n := range t.layers {
+		sum += uint64(n)
+	}
+	if want, exact := puzzle.NewReach(t.space).States(t.goal); exact && want != sum {
+		return fmt.Errorf("table check: %d states, of which %d can be reached", sum, want)
+	}
+	size := t.order.patterns * t.order.lanes
+	for n := range min(size, checkStates) {
+		i := int(int64(n) * int64(size) / int64(min(size, checkStates)))
+		if err := t.checkState(t.order.state(i/t.order.lanes, i%t.order.lanes)); err != nil {
+			return err
 		}
 	}
+	return t.checkState(t.goal)
+}
+
+func (t *Table) checkState(s puzzle.State) error {
+	d, known := t.Distance(s)
+	nearest, least := -1, 0
+	for way, e := range t.space.AppendNext(nil, s) {
+		if near, ok := t.Distance(e.State); ok && (nearest < 0 || near < nearest) {
+			nearest, least = near, way
+		}
+	}
+	switch {
+	case s == t.goal && known && d == 0:
+	case !known && nearest < 0:
+	case s == t.goal || !known || d != nearest+1 || t.way(s) != least:
+		return fmt.Errorf("table check: state %x at distance %d, first way %d; its nearest neighbour is at %d by way %d", uint64(s), d, t.way(s), nearest, least)
+	}
 	return nil
+}
+
+// way returns the first way of a state, -1 where it has none.
+func (t *Table) way(s puzzle.State) int {
+	return t.wayAt(t.order.find(s))
+}
+
+func (t *Table) wayAt(pattern, lane int) int {
+	if i := pattern*t.order.lanes + lane; t.first != nil {
+		if t.distance[i] == unreached || t.distance[i] == 0 {
+			return -1
+		}
+		return int(t.first[i])
+	}
+	size := wordBytes(t.order.lanes)
+	at, code := pattern*t.codeBits*size+lane>>3, 0
+	for j := range t.codeBits {
+		code |= int(t.codes[at+j*size]>>(lane&7)&1) << j
+	}
+	return code - 1
 }
 
 // Distance returns the distance of a state to the goal; ok is false where there
 // is no way.
 func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
-	d = int(t.distance[rank(s, t.space.Cells())])
-	return d, d != unreached
+	if t.distance != nil {
+		pattern, lane := t.order.find(s)
+		d = int(t.distance[pattern*t.order.lanes+lane])
+		return d, d != unreached
+	}
+	if !t.order.has(s) {
+		return 0, false
+	}
+	for ; s != t.goal; d++ {
+		way := t.way(s)
+		if way < 0 {
+			return 0, false
+		}
+		s, _ = t.space.Way(s, way)
+	}
+	return d, true
 }
 
-// AppendMoves appends the first shortest way from s to the goal, which must be
-// reachable.
-func (t *Table) AppendMoves(dst []uint8, s puzzle.State) []uint8 {
-	for s != t.goal {
-		m := t.first[rank(s, t.space.Cells())]
-		dst = append(dst, m)
-		s, _ = t.space.Apply(s, m)
+// AppendMoves appends the first shortest way from s to the goal; ok is false where
+// there is none.
+func (t *Table) AppendMoves(dst []uint8, s puzzle.State) (moves []uint8, ok bool) {
+	if !t.order.has(s) {
+		return dst, false
 	}
-	return dst
+	for s != t.goal {
+		way := t.way(s)
+		if way < 0 {
+			return dst, false
+		}
+		var m uint8
+		s, m = t.space.Way(s, way)
+		dst = append(dst, m)
+	}
+	return dst, true
 }
 
 // Layers returns the number of states at each distance. Read only.
 func (t *Table) Layers() []int { return t.layers }
+
+// bytes is the memory of the table.
+func (t *Table) bytes() int64 { return int64(len(t.distance) + len(t.first) + len(t.codes)) }

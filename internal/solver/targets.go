@@ -160,55 +160,77 @@ func (ts *targets) claim(t *target, bytes int64) bool {
 	return true
 }
 
-// settle ends what claim began. Memory for what was not made is given back; what
-// can never be made is not tried again.
-func (ts *targets) settle(t *target, bytes int64, made, never bool) {
+// settle ends what claim began. Memory that is not kept is given back; what can
+// never be made is not tried again.
+func (ts *targets) settle(t *target, back int64, never bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	t.making, t.never = false, never
-	if !made {
-		t.held -= bytes
-		ts.held -= bytes
-	}
+	t.held -= back
+	ts.held -= back
 }
 
 // build builds a target's table, unless it has one, may have none, or another is
 // at it. The error is the context's, errTooDeep, or that the table failed its own
 // check; after the last two it is not tried again.
 func (ts *targets) build(ctx context.Context, t *target, progress *atomic.Int64) error {
-	bytes := tableBytes(t.space.Cells())
-	if t.table.Load() != nil || !ts.claim(t, bytes) {
+	if t.table.Load() != nil {
+		return nil
+	}
+	p := newPlan(t.space, t.goal)
+	bytes, making := p.bytes()
+	if !ts.claim(t, bytes+making) {
 		return nil
 	}
 	if t.table.Load() != nil { // another was faster
-		ts.settle(t, bytes, false, false)
+		ts.settle(t, bytes+making, false)
 		return nil
 	}
-	table, err := newTable(ctx, t.space, t.goal, progress)
-	if err == nil {
-		t.table.Store(table)
+	table, err := build(ctx, p, progress)
+	if err != nil {
+		ts.settle(t, bytes+making, ctx.Err() == nil)
+		return err
 	}
-	ts.settle(t, bytes, err == nil, err != nil && ctx.Err() == nil)
-	return err
+	t.table.Store(table)
+	ts.settle(t, making, false)
+	return nil
 }
 
 // spend counts what a search cost, and makes the table or the patterns for which it
 // has paid: after the answer, whose budget may be too short for it.
 func (ts *targets) spend(ctx context.Context, t *target, states int64, progress *atomic.Int64) {
 	spent := t.spent.Add(states)
-	cells := t.space.Cells()
-	switch {
-	case cells <= maxTableCells && spent >= int64(factorial(cells)):
+	switch cost := t.tableCost(); {
+	case cost > 0 && spent >= cost:
+		t.spent.Store(0)               // where there is no room for it, it must be paid for anew
 		_ = ts.build(ctx, t, progress) // without a table it is searched as before
 	case t.patternCost() > 0 && spent >= t.patternCost() && t.patterns.Load() == nil:
 		ts.makePatterns(ctx, t)
 	}
 }
 
+// tableCost is what a target's table costs, in states that a search visits; 0 where
+// there can be none. A board of a small table takes about as long as such a state,
+// one of a large table a sixteenth of that: BenchmarkTable, BenchmarkSearch.
+func (t *target) tableCost() int64 {
+	cells := t.space.Cells()
+	if cells > maxTableCells {
+		return 0
+	}
+	cost := int64(1)
+	for n := range cells {
+		cost *= int64(n + 1)
+	}
+	if cells > unpackedCells {
+		cost /= 16
+	}
+	return cost
+}
+
 // patternCost is what a target's patterns cost, an entry being as much work as a
 // state; 0 where a table is better, or there is no blank.
 func (t *target) patternCost() int64 {
-	if cells := t.space.Cells(); cells > maxTableCells && t.space.HasBlank() {
+	if cells := t.space.Cells(); cells > unpackedCells && t.space.HasBlank() {
 		return patternBytes(cells)
 	}
 	return 0
@@ -231,10 +253,12 @@ func (ts *targets) makePatterns(ctx context.Context, t *target) *patterns {
 		return nil
 	}
 	p, err := newPatterns(ctx, t.space, t.goal)
-	if err == nil {
-		t.patterns.Store(p)
+	if err != nil {
+		ts.settle(t, bytes, false)
+		return nil
 	}
-	ts.settle(t, bytes, err == nil, false)
+	t.patterns.Store(p)
+	ts.settle(t, 0, false)
 	return p
 }
 

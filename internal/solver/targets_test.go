@@ -52,7 +52,8 @@ func hold(t *testing.T, s *Solver, blank int) *target {
 // paid for anew.
 func TestLeastRecentlyUsedTableGoes(t *testing.T) {
 	const nine = 2 * 362880
-	s := New(Config{Searches: 1, Memory: 64 << 20, TableMemory: 2*nine + 100})
+	_, making := newPlan(eight(t).Space(), identity(9, 0)).bytes()
+	s := New(Config{Searches: 1, Memory: 64 << 20, TableMemory: 2*nine + making + 100})
 	first, second := hold(t, s, 0), hold(t, s, 1)
 	hold(t, s, 0)
 	third := hold(t, s, 2)
@@ -129,7 +130,8 @@ func TestByReachability(t *testing.T) {
 
 // Tables come and go while many goroutines read them, and answers stay right.
 func TestTablesComeAndGo(t *testing.T) {
-	s := New(Config{Searches: 4, Memory: 256 << 20, TableMemory: 2 * 2 * 40320}) // two of the sixteen that are asked for
+	_, making := newPlan(slide(t, 4, 2).Space(), identity(8, 0)).bytes()
+	s := New(Config{Searches: 4, Memory: 256 << 20, TableMemory: 2*2*40320 + making}) // two of the sixteen that are asked for
 	var all []subject
 	for _, size := range [][2]int{{4, 2}, {2, 4}} {
 		all = append(all, slide(t, size[0], size[1]))
