@@ -18,6 +18,7 @@ type Record struct {
 	Invalid  *puzzle.RecordError // not nil where the record could not be read
 
 	text []byte
+	read bool // by Next, so that Read has nothing left to do
 }
 
 // Reader reads the records of a chunk, one after another.
@@ -27,6 +28,7 @@ type Reader struct {
 	puzzle  *puzzle.Puzzle // nil for jsonl
 	want    puzzle.Want
 	framing puzzle.Framing
+	neat    *puzzle.Neat // nil where no records are neat
 	rest    []byte
 	number  int
 	line    int
@@ -51,12 +53,25 @@ func NewReader(c *Chunk, set *puzzle.Set) (*Reader, error) {
 	if r.framing = c.Format.Framing; !c.Format.JSONL && !c.Format.Known {
 		r.framing, _ = r.puzzle.Decide(c.Payload, true)
 	}
+	if !c.Format.JSONL {
+		r.neat = r.puzzle.NewNeat(r.framing)
+	}
 	return r, nil
 }
 
 // Next finds the next record, to be read by Read; it returns false after the
-// last.
+// last. One that is neat it reads in passing.
 func (r *Reader) Next(rec *Record) bool {
+	if r.neat != nil {
+		if size, lines := r.neat.Read(r.rest, &rec.Question); size > 0 {
+			rec.Number, rec.Line, rec.ID, rec.Puzzle, rec.Want = r.number, r.line, nil, r.puzzle, r.want
+			rec.Invalid, rec.text, rec.read = nil, r.rest[:size], true
+			r.rest = r.rest[size:]
+			r.number++
+			r.line += lines
+			return true
+		}
+	}
 	var f puzzle.Frame
 	var found puzzle.Found
 	if r.puzzle == nil {
@@ -76,6 +91,9 @@ func (r *Reader) Next(rec *Record) bool {
 
 // Read reads a record that Next found: its question, or why it is invalid.
 func (r *Reader) Read(rec *Record) {
+	if rec.read {
+		return
+	}
 	var err error
 	if r.puzzle == nil {
 		err = r.readJSON(rec.text, rec)

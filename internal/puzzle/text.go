@@ -106,12 +106,27 @@ func (r *reader) board(b *Board, what string) error {
 		}
 		b[i] = v
 	}
-	if r.p.repeat || !r.p.isPermutation(b) {
-		if reason := r.p.checkBoard(b); reason != "" {
-			return r.fail("%s: %s", what, reason)
-		}
+	if !r.p.isBoard(b) {
+		return r.fail("%s: %s", what, r.p.checkBoard(b))
 	}
 	return nil
+}
+
+// isBoard tells quickly whether checkBoard finds nothing wrong.
+func (p *Puzzle) isBoard(b *Board) bool {
+	if !p.repeat {
+		return p.isPermutation(b)
+	}
+	blanks := 0
+	for _, v := range b[:p.cells] {
+		switch {
+		case p.blank && v == 0:
+			blanks++
+		case int(v) < p.from || int(v) > p.to:
+			return false
+		}
+	}
+	return !p.blank || blanks == 1
 }
 
 // isPermutation tells quickly whether a board has each value once; only where
