@@ -236,17 +236,17 @@ func (n *Neat) readNumbers(buf []byte, space *Space, q *Question) (size, lines i
 
 // numbers reads a board in numbers.
 func (n *Neat) numbers(buf []byte, b *Board) (size, lines int) {
-	for i := range n.p.cells {
-		v, more := n.number(buf[size:])
-		if more == 0 {
-			more = n.blank(buf[size:])
+	for i := range b[:n.p.cells] {
+		v, more, ends := n.number(buf, size)
+		if more == 0 && size+1 < len(buf) && n.value[buf[size]] == 0 { // what may stand for a blank beside 0
+			more, ends = 2, int(n.ends[buf[size+1]])
 		}
 		if more == 0 || v > MaxValue {
 			return 0, 0
 		}
-		size += more
-		lines += int(n.ends[buf[size-1]])
 		b[i] = uint8(v)
+		size += more
+		lines += ends
 	}
 	if !n.p.isBoard(b) {
 		return 0, 0
@@ -254,35 +254,21 @@ func (n *Neat) numbers(buf []byte, b *Board) (size, lines int) {
 	return size, lines
 }
 
-// blank reads what may stand for a blank beside 0, and the character after it.
-func (n *Neat) blank(buf []byte) (size int) {
-	if len(buf) < 2 || n.value[buf[0]] != 0 || n.ends[buf[1]] == tooMany {
-		return 0
+// number reads a word of up to three digits at pos and the character after it,
+// which is so many line ends, or tooMany; size is 0 where there is no such word.
+func (n *Neat) number(buf []byte, pos int) (v, size, ends int) {
+	for size < 4 && pos+size < len(buf) {
+		c := buf[pos+size]
+		size++
+		if c-'0' > 9 {
+			if size == 1 {
+				break
+			}
+			return v, size, int(n.ends[c])
+		}
+		v = 10*v + int(c-'0')
 	}
-	return 2
-}
-
-// number reads a word of up to three digits and the character that ends it; size
-// is 0 where buf starts with no such word.
-func (n *Neat) number(buf []byte) (v, size int) {
-	var w [4]byte
-	if len(buf) < len(w) {
-		copy(w[:], buf) // a zero ends no word
-	} else {
-		w = [4]byte(buf)
-	}
-	a, b, c := w[0]-'0', w[1]-'0', w[2]-'0'
-	switch {
-	case a > 9:
-	case n.ends[w[1]] != tooMany:
-		return int(a), 2
-	case b > 9:
-	case n.ends[w[2]] != tooMany:
-		return int(a)*10 + int(b), 3
-	case c <= 9 && n.ends[w[3]] != tooMany:
-		return int(a)*100 + int(b)*10 + int(c), 4
-	}
-	return 0, 0
+	return 0, 0, 0
 }
 
 // readPlaces reads the vertices of the pieces, and asks.
@@ -291,14 +277,14 @@ func (n *Neat) readPlaces(buf []byte, space *Space, q *Question) (size, lines in
 	var taken uint32
 	cells := n.p.cells
 	for piece := range cells - 1 {
-		v, more := n.number(buf[size:])
+		v, more, ends := n.number(buf, size)
 		if more == 0 || v < 1 || v > cells || taken>>v&1 == 1 {
 			return 0, 0
 		}
 		taken |= 1 << v
 		start[v-1] = uint8(n.p.from + piece)
 		size += more
-		lines += int(n.ends[buf[size-1]])
+		lines += ends
 	}
 	n.p.Ask(space, &start, nil, q)
 	return size, lines
@@ -310,15 +296,15 @@ func (n *Neat) readEdges(buf []byte) (space *Space, size int) {
 	if n.space != nil && bytes.HasPrefix(buf, n.text) {
 		return n.space, len(n.text)
 	}
-	m, size := n.number(buf)
-	if size == 0 || m > maxEdges || buf[size-1] != '\n' {
+	m, size, ends := n.number(buf, 0)
+	if size == 0 || m > maxEdges || ends != 1 {
 		return nil, 0
 	}
 	edges := make([][2]uint8, m)
 	for i := range edges {
-		for k, end := range [2]byte{' ', '\n'} {
-			v, more := n.number(buf[size:])
-			if more == 0 || v < 1 || v > n.p.cells || buf[size+more-1] != end {
+		for k := range 2 { // the second ends the line
+			v, more, ends := n.number(buf, size)
+			if more == 0 || v < 1 || v > n.p.cells || ends != k {
 				return nil, 0
 			}
 			edges[i][k] = uint8(v - 1)
