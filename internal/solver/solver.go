@@ -64,7 +64,47 @@ func (s *Solver) Plan(q *puzzle.Question) Plan {
 	if q.Unlike || q.Start == q.Goal {
 		return Plan{Method: ByContents}
 	}
-	t := s.targets.of(q)
+	return s.targets.of(q).plan(q)
+}
+
+// Planner plans the questions of a chunk, one after another: as Solver.Plan does,
+// but that it remembers the targets of the space at hand, which share counters with
+// all other slots. Not for use by several goroutines.
+type Planner struct {
+	Solver *Solver
+
+	space   *puzzle.Space
+	targets [puzzle.MaxCells]*target // of the space, by the goal's blank; nil where not asked for yet
+	left    int                      // questions until they are asked for again
+}
+
+// replanEvery is after how many questions a Planner asks for its targets again: they
+// may have been forgotten, and must not seem to be out of use.
+const replanEvery = 256
+
+// Plan chooses how to answer a question.
+func (p *Planner) Plan(q *puzzle.Question) Plan {
+	if q.Unlike || q.Start == q.Goal {
+		return Plan{Method: ByContents}
+	}
+	if q.Space != p.space || p.left == 0 {
+		*p = Planner{Solver: p.Solver, space: q.Space, left: replanEvery}
+	}
+	p.left--
+	blank := 0
+	if q.Space.HasBlank() {
+		blank = q.Goal.Blank()
+	}
+	t := p.targets[blank]
+	if t == nil {
+		t = p.Solver.targets.of(q)
+		p.targets[blank] = t
+	}
+	return t.plan(q)
+}
+
+// plan chooses how to answer a question whose target t is.
+func (t *target) plan(q *puzzle.Question) Plan {
 	if q.Distinct {
 		if table := t.table.Load(); table != nil {
 			return Plan{Method: ByTable, table: table}
@@ -83,15 +123,9 @@ func (s *Solver) Plan(q *puzzle.Question) Plan {
 // answer, when ctx ends first. Progress, which may be nil, counts while a search
 // goes on.
 func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want puzzle.Want, budget job.Budget, progress *atomic.Int64, buf []uint8) (job.Answer, error) {
-	switch {
-	case plan.Method == ByContents && !q.Unlike:
-		return job.Answer{Moves: buf[:0], Method: "contents"}, nil
-	case plan.Method == ByContents:
-		return job.Answer{Status: job.Unreachable, Method: "contents"}, nil
-	case plan.Method == ByReachability:
-		return job.Answer{Status: job.Unreachable, Method: "reachability"}, nil
-	case plan.Method == ByTable:
-		return plan.table.answer(q, want, buf), nil
+	var known job.Answer
+	if plan.Known(q, want, buf, &known) {
+		return known, nil
 	}
 	if progress == nil {
 		progress = new(atomic.Int64)
@@ -103,15 +137,42 @@ func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want 
 	return answer, err
 }
 
-func (t *Table) answer(q *puzzle.Question, want puzzle.Want, buf []uint8) job.Answer {
-	d, ok := t.Distance(q.Start)
-	switch {
-	case !ok:
-		return job.Answer{Status: job.Unreachable, Method: "table"}
-	case want == puzzle.Distance:
-		return job.Answer{Distance: d, Method: "table"}
+// Known answers a question whose plan is not to search, as Solve does; it tells
+// whether it is so. The answer must be zero but for what Known left there before.
+func (p Plan) Known(q *puzzle.Question, want puzzle.Want, buf []uint8, a *job.Answer) bool {
+	a.Status, a.Distance, a.Moves = job.Unreachable, 0, nil
+	switch p.Method {
+	case ByContents:
+		a.Method = "contents"
+		if !q.Unlike {
+			a.Status, a.Moves = job.Solved, buf[:0]
+		}
+	case ByReachability:
+		a.Method = "reachability"
+	case ByTable:
+		a.Method = "table"
+		p.table.answer(q, want, buf, a)
+	default:
+		return false
 	}
-	return job.Answer{Distance: d, Moves: func() []uint8 { m, _ := t.AppendMoves(buf[:0], q.Start); return m }(), Method: "table"}
+	return true
+}
+
+// answer reads the answer to a question, unless it is that the goal is
+// unreachable.
+func (t *Table) answer(q *puzzle.Question, want puzzle.Want, buf []uint8, a *job.Answer) {
+	var ok bool
+	if want == puzzle.Moves {
+		a.Moves, ok = t.AppendMoves(buf[:0], q.Start)
+		a.Distance = len(a.Moves)
+	} else {
+		a.Distance, ok = t.Distance(q.Start)
+	}
+	if ok {
+		a.Status = job.Solved
+	} else {
+		a.Distance, a.Moves = 0, nil
+	}
 }
 
 // search waits for an idle Search, and runs within the budget's time.

@@ -97,10 +97,7 @@ func (t *Table) checkState(s puzzle.State) error {
 
 // way returns the first way of a state, -1 where it has none.
 func (t *Table) way(s puzzle.State) int {
-	return t.wayAt(t.order.find(s))
-}
-
-func (t *Table) wayAt(pattern, lane int) int {
+	pattern, lane := t.order.find(s)
 	if i := pattern*t.order.lanes + lane; t.first != nil {
 		if t.distance[i] == unreached || t.distance[i] == 0 {
 			return -1
@@ -115,6 +112,21 @@ func (t *Table) wayAt(pattern, lane int) int {
 	return code - 1
 }
 
+// reaches tells whether there is a way from s to the goal.
+func (t *Table) reaches(s puzzle.State) bool {
+	return s == t.goal || t.order.has(s) && t.way(s) >= 0
+}
+
+// step takes the first move of the first shortest way from s, which is not the goal
+// and reaches it.
+func (t *Table) step(s puzzle.State) (to puzzle.State, move uint8) {
+	if t.first != nil {
+		pattern, lane := t.order.find(s)
+		return t.space.Way(s, int(t.first[pattern*t.order.lanes+lane]))
+	}
+	return t.space.Way(s, t.way(s))
+}
+
 // Distance returns the distance of a state to the goal; ok is false where there
 // is no way.
 func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
@@ -123,15 +135,11 @@ func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
 		d = int(t.distance[pattern*t.order.lanes+lane])
 		return d, d != unreached
 	}
-	if !t.order.has(s) {
+	if !t.reaches(s) {
 		return 0, false
 	}
 	for ; s != t.goal; d++ {
-		way := t.way(s)
-		if way < 0 {
-			return 0, false
-		}
-		s, _ = t.space.Way(s, way)
+		s, _ = t.step(s)
 	}
 	return d, true
 }
@@ -139,16 +147,12 @@ func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
 // AppendMoves appends the first shortest way from s to the goal; ok is false where
 // there is none.
 func (t *Table) AppendMoves(dst []uint8, s puzzle.State) (moves []uint8, ok bool) {
-	if !t.order.has(s) {
+	if !t.reaches(s) {
 		return dst, false
 	}
 	for s != t.goal {
-		way := t.way(s)
-		if way < 0 {
-			return dst, false
-		}
 		var m uint8
-		s, m = t.space.Way(s, way)
+		s, m = t.step(s)
 		dst = append(dst, m)
 	}
 	return dst, true
@@ -156,6 +160,3 @@ func (t *Table) AppendMoves(dst []uint8, s puzzle.State) (moves []uint8, ok bool
 
 // Layers returns the number of states at each distance. Read only.
 func (t *Table) Layers() []int { return t.layers }
-
-// bytes is the memory of the table.
-func (t *Table) bytes() int64 { return int64(len(t.distance) + len(t.first) + len(t.codes)) }
