@@ -49,7 +49,7 @@ type Worker struct {
 // now. Progress counts while the work really goes on.
 func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error) {
 	began := time.Now()
-	a := answering{w: w, ctx: ctx, chunk: c, budget: c.Budget.Within(w.Budget), progress: progress}
+	a := answering{w: w, ctx: ctx, chunk: c, budget: c.Budget.Within(w.Budget), progress: progress, planner: solver.Planner{Solver: w.Solver}}
 	a.puzzles, err = w.puzzles(ctx, c)
 	switch {
 	case err == nil:
@@ -87,8 +87,13 @@ type answering struct {
 	budget   job.Budget
 	progress *atomic.Int64
 
+	planner solver.Planner
 	res     job.Result
-	moves   []uint8 // of the record at hand
+	rec     job.Record // at hand
+	inside  bool       // it is being read or answered: a panic is its own
+	known   job.Answer // to it, without a search
+	moves   []uint8    // of it
+	counted int        // records of the result that progress has counted
 	waiting []waiting
 	keys    []cache.Key // of those that wait and may be cached
 	learned []cache.Entry
@@ -99,9 +104,12 @@ type waiting struct {
 	rec  job.Record
 	plan solver.Plan
 	key  int // in keys, -1 where it is not to be cached
+	// answer is not nil where it is known.
+	answer *job.Answer
 }
 
-// checkEvery is how many records are answered between two looks at ctx.
+// checkEvery is how many records are answered between two looks at ctx, and between
+// two counts of progress.
 const checkEvery = 256
 
 func (a *answering) all() (res *job.Result, err error) {
@@ -115,13 +123,9 @@ func (a *answering) all() (res *job.Result, err error) {
 		return job.All(a.chunk, a.puzzles, job.Answer{Status: job.Failed, Reason: err.Error()}), nil
 	}
 	a.res.Payload = make([]byte, 0, len(a.chunk.Payload))
-	var rec job.Record
 	n := 0
-	for ; r.Next(&rec); n++ {
-		if n%checkEvery == 0 && a.ctx.Err() != nil {
-			return nil, context.Cause(a.ctx)
-		}
-		if err := a.record(r, &rec); err != nil {
+	for more := true; more; {
+		if more, err = a.run(r, &n); err != nil {
 			return nil, err
 		}
 	}
@@ -132,33 +136,77 @@ func (a *answering) all() (res *job.Result, err error) {
 	if err := a.finish(); err != nil {
 		return nil, err
 	}
+	a.count()
 	return &a.res, nil
 }
 
-// record reads a record and answers it, or lets it wait.
-func (a *answering) record(r *job.Reader, rec *job.Record) error {
-	var plan solver.Plan
-	broken := guard(func() {
-		if r.Read(rec); rec.Invalid == nil {
-			plan = a.w.Solver.Plan(&rec.Question)
+// run answers the records that are left, or up to one that panics, which fails
+// alone; then there may be more. It counts them in n.
+func (a *answering) run(r *job.Reader, n *int) (more bool, err error) {
+	defer func() {
+		if !a.inside {
+			return
 		}
-	})
-	if broken != nil {
-		a.print(rec, broken, time.Time{})
+		if p := recover(); p != nil {
+			a.inside = false
+			broken := failed(p)
+			a.settle(&a.rec, &broken)
+			more, err = true, nil
+		}
+	}()
+	for r.Next(&a.rec) {
+		if *n%checkEvery == 0 {
+			a.count()
+			if a.ctx.Err() != nil {
+				return false, context.Cause(a.ctx)
+			}
+		}
+		*n++
+		if err := a.record(r); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// record reads the record at hand and answers it, or lets it wait.
+func (a *answering) record(r *job.Reader) error {
+	rec, began := &a.rec, a.clock()
+	a.inside = true
+	r.Read(rec)
+	if rec.Invalid != nil {
+		a.inside = false
+		a.settle(rec, &job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason})
 		return nil
 	}
-	cached := rec.Invalid == nil && a.w.caches(plan)
-	if !cached && len(a.waiting) == 0 {
-		return a.solve(rec, plan)
-	}
-	wait := waiting{rec: *rec, plan: plan, key: -1}
-	if cached {
-		wait.key = len(a.keys)
+	plan := a.planner.Plan(&rec.Question)
+	if a.w.caches(plan) {
+		a.inside = false
 		q := &rec.Question
+		a.waiting = append(a.waiting, waiting{rec: *rec, plan: plan, key: len(a.keys)})
 		a.keys = append(a.keys, cache.Key{Fingerprint: q.Space.Fingerprint(), Start: q.Start, Goal: q.Goal})
+		return nil
 	}
-	a.waiting = append(a.waiting, wait)
-	return nil
+	if len(a.waiting) > 0 {
+		a.inside = false
+		a.waiting = append(a.waiting, waiting{rec: *rec, plan: plan, key: -1})
+		return nil
+	}
+	answer, err := a.solve(rec, plan)
+	a.inside = false
+	if err == nil {
+		a.print(rec, answer, began)
+	}
+	return err
+}
+
+// settle prints the answer to the record at hand, which took no time, in its turn.
+func (a *answering) settle(rec *job.Record, answer *job.Answer) {
+	if len(a.waiting) > 0 {
+		a.waiting = append(a.waiting, waiting{rec: *rec, key: -1, answer: answer})
+		return
+	}
+	a.print(rec, answer, time.Time{})
 }
 
 // caches tells whether the answer of a plan is to be cached.
@@ -181,8 +229,15 @@ func (a *answering) finish() error {
 	fresh := make(map[cache.Key]*cache.Answer) // learned from this chunk
 	for i := range a.waiting {
 		wait := &a.waiting[i]
-		if wait.key < 0 {
-			if err := a.solve(&wait.rec, wait.plan); err != nil {
+		if i%checkEvery == 0 {
+			a.count()
+		}
+		switch {
+		case wait.answer != nil:
+			a.print(&wait.rec, wait.answer, time.Time{})
+			continue
+		case wait.key < 0:
+			if err := a.solveWaiting(wait); err != nil {
 				return err
 			}
 			continue
@@ -199,7 +254,7 @@ func (a *answering) finish() error {
 		}
 		// A table may have been built since, by the searches before this one.
 		if wait.plan = a.w.Solver.Plan(&wait.rec.Question); !a.w.caches(wait.plan) {
-			if err := a.solve(&wait.rec, wait.plan); err != nil {
+			if err := a.solveWaiting(wait); err != nil {
 				return err
 			}
 			continue
@@ -247,11 +302,12 @@ func fromCache(rec *job.Record, kept *cache.Answer) (job.Answer, bool) {
 // another slot is at the same question just now.
 func (a *answering) search(key cache.Key, wait *waiting) (job.Answer, error) {
 	q := &wait.rec.Question
+	a.count()
 	return a.w.flights.do(a.ctx, flightKey{key, a.budget}, a.progress, func() (answer job.Answer, err error) {
 		broken := guard(func() {
 			answer, err = a.w.Solver.Solve(a.ctx, q, wait.plan, puzzle.Moves, a.budget, a.progress, nil)
-			if err == nil {
-				answer = checked(q, answer)
+			if err == nil && !leads(q, &answer) {
+				answer = *astray()
 			}
 		})
 		if broken != nil {
@@ -264,28 +320,38 @@ func (a *answering) search(key cache.Key, wait *waiting) (job.Answer, error) {
 	})
 }
 
-// solve answers a record without the cache and prints it.
-func (a *answering) solve(rec *job.Record, plan solver.Plan) (err error) {
-	if rec.Invalid != nil {
-		a.print(rec, &job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason}, time.Time{})
-		return nil
-	}
+// solveWaiting answers a record that waits, without the cache, and prints it.
+func (a *answering) solveWaiting(wait *waiting) (err error) {
 	began := a.clock()
-	var answer job.Answer
-	broken := guard(func() {
-		answer, err = a.w.Solver.Solve(a.ctx, &rec.Question, plan, rec.Want, a.budget, a.progress, a.moves)
-		if answer.Moves != nil {
-			a.moves = answer.Moves[:0]
-			answer = checked(&rec.Question, answer)
-		}
-	})
-	if broken != nil {
-		answer, err = *broken, nil
+	var answer *job.Answer
+	if broken := guard(func() { answer, err = a.solve(&wait.rec, wait.plan) }); broken != nil {
+		answer, err = broken, nil
 	}
 	if err == nil {
-		a.print(rec, &answer, began)
+		a.print(&wait.rec, answer, began)
 	}
 	return err
+}
+
+// solve answers a record without the cache. The answer is good until the next
+// record's.
+func (a *answering) solve(rec *job.Record, plan solver.Plan) (*job.Answer, error) {
+	answer := &a.known
+	if !plan.Known(&rec.Question, rec.Want, a.moves, answer) {
+		a.count()
+		found, err := a.w.Solver.Solve(a.ctx, &rec.Question, plan, rec.Want, a.budget, a.progress, a.moves)
+		if err != nil {
+			return nil, err
+		}
+		answer = &found
+	}
+	if answer.Moves != nil {
+		a.moves = answer.Moves[:0]
+		if !leads(&rec.Question, answer) {
+			return astray(), nil
+		}
+	}
+	return answer, nil
 }
 
 func (a *answering) print(rec *job.Record, answer *job.Answer, began time.Time) {
@@ -294,16 +360,23 @@ func (a *answering) print(rec *job.Record, answer *job.Answer, began time.Time) 
 	}
 	a.res.Payload = job.Append(a.res.Payload, &a.chunk.Spec, rec, answer)
 	a.res.Add(answer)
-	a.progress.Add(1)
 }
 
-// checked replays the moves of a solved record: none leaves that misses the
-// goal.
-func checked(q *puzzle.Question, answer job.Answer) job.Answer {
-	if answer.Status == job.Solved && !q.Unlike && !q.Space.Replay(q.Start, q.Goal, answer.Moves) {
-		return job.Answer{Status: job.Failed, Reason: "the moves found do not lead to the goal: a fault of the solver"}
-	}
-	return answer
+// count lets progress count what was answered since the last time.
+func (a *answering) count() {
+	a.progress.Add(int64(a.res.Records - a.counted))
+	a.counted = a.res.Records
+}
+
+// leads replays the moves of a solved record, and tells whether they reach the
+// goal: none leaves that misses it.
+func leads(q *puzzle.Question, answer *job.Answer) bool {
+	return answer.Status != job.Solved || q.Unlike || q.Space.Replay(q.Start, q.Goal, answer.Moves)
+}
+
+// astray is the answer where moves miss the goal.
+func astray() *job.Answer {
+	return &job.Answer{Status: job.Failed, Reason: "the moves found do not lead to the goal: a fault of the solver"}
 }
 
 // guard runs f, and returns a failed answer where it panics: a panic fails its
