@@ -62,15 +62,27 @@ func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 	dst = append(dst, '\n')
 	if rec.Want == puzzle.Moves {
 		if a.Status == Solved {
-			names := rec.Question.Space.Moves()
-			for i, m := range a.Moves {
-				if i > 0 {
-					dst = append(dst, p.Separator...)
-				}
-				dst = append(dst, names[m]...)
-			}
+			dst = appendMoves(dst, rec.Question.Space, p.Separator, a.Moves)
 		}
 		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// appendMoves appends the names of moves.
+func appendMoves(dst []byte, space *puzzle.Space, separator string, moves []uint8) []byte {
+	if letters := space.Letters(); letters != "" && separator == "" {
+		for _, m := range moves {
+			dst = append(dst, letters[m])
+		}
+		return dst
+	}
+	names := space.Moves()
+	for i, m := range moves {
+		if i > 0 {
+			dst = append(dst, separator...)
+		}
+		dst = append(dst, names[m]...)
 	}
 	return dst
 }

@@ -1,6 +1,7 @@
 package puzzle
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -29,9 +30,13 @@ type Space struct {
 	inverses    []perm           // by move
 	steps       [MaxCells][]step // blank: the ways out of each cell, in order of moves
 	entries     [MaxCells][]step // blank: the ways into each cell; To is where the blank comes from
+	walk        []uint8          // blank: where move m takes it from cell c, at m*MaxCells+c, or noWay
 	blank       bool
+	letters     string // the names of the moves, where each is one byte
 	fingerprint Fingerprint
 }
+
+const noWay = 255
 
 // step is one way of the blank out of a cell: by which move, and where to.
 type step struct{ Move, To uint8 }
@@ -83,6 +88,7 @@ func NewBlank(n int, names []string, ways [][]int) (*Space, error) {
 	}
 	var out [MaxCells]uint32
 	h := []byte{1, 'b', byte(n), byte(len(ways))}
+	sp.walk = bytes.Repeat([]byte{noWay}, len(ways)*MaxCells)
 	for m, way := range ways {
 		for from, to := range way {
 			h = append(h, byte(to)) // -1 becomes 255
@@ -93,6 +99,7 @@ func NewBlank(n int, names []string, ways [][]int) (*Space, error) {
 				return nil, fmt.Errorf("move %q cannot take the blank from cell %d to cell %d", names[m], from+1, to+1)
 			}
 			out[from] |= 1 << to
+			sp.walk[m*MaxCells+from] = uint8(to)
 			sp.steps[from] = append(sp.steps[from], step{uint8(m), uint8(to)})
 			sp.entries[to] = append(sp.entries[to], step{uint8(m), uint8(from)})
 		}
@@ -148,6 +155,14 @@ func (sp *Space) checkSize(moves int) error {
 func (sp *Space) seal(mathematics []byte) {
 	sum := sha256.Sum256(mathematics)
 	copy(sp.fingerprint[:], sum[:])
+	letters := make([]byte, len(sp.names))
+	for i, name := range sp.names {
+		if len(name) != 1 {
+			return
+		}
+		letters[i] = name[0]
+	}
+	sp.letters = string(letters)
 }
 
 // Cells returns the number of cells.
@@ -155,6 +170,10 @@ func (sp *Space) Cells() int { return sp.cells }
 
 // Moves returns the names of the moves, in order. Read only.
 func (sp *Space) Moves() []string { return sp.names }
+
+// Letters returns the names of the moves one after another, where each is one
+// byte long, and "" elsewhere.
+func (sp *Space) Letters() string { return sp.letters }
 
 // HasBlank tells the kind of move: whether a blank walks, or permutations act.
 func (sp *Space) HasBlank() bool { return sp.blank }
@@ -171,12 +190,19 @@ func (sp *Space) Apply(s State, move uint8) (State, bool) {
 		return sp.perms[move].apply(s), true
 	}
 	b := s.Blank()
-	for _, st := range sp.steps[b] {
-		if st.Move == move {
-			return s.slide(b, int(st.To)), true
-		}
+	to := sp.way(move, b)
+	if to == noWay {
+		return s, false
 	}
-	return s, false
+	return s.slide(b, to), true
+}
+
+// way returns the cell that a move takes the blank to from cell b, or noWay.
+func (sp *Space) way(move uint8, b int) int {
+	if i := int(move)*MaxCells + b; i < len(sp.walk) {
+		return int(sp.walk[i])
+	}
+	return noWay
 }
 
 // Way returns the state after one of a state's moves, by its place among those that
@@ -192,11 +218,23 @@ func (sp *Space) Way(s State, way int) (State, uint8) {
 
 // Replay reports whether the moves lead from start to goal.
 func (sp *Space) Replay(start, goal State, moves []uint8) bool {
+	if sp.blank {
+		b := start.Blank()
+		for _, m := range moves {
+			to := sp.way(m, b)
+			if to == noWay {
+				return false
+			}
+			start = start.slide(b, to)
+			b = to
+		}
+		return start == goal
+	}
 	for _, m := range moves {
-		var ok bool
-		if start, ok = sp.Apply(start, m); !ok {
+		if int(m) >= len(sp.perms) {
 			return false
 		}
+		start = sp.perms[m].apply(start)
 	}
 	return start == goal
 }

@@ -49,6 +49,7 @@ func (s State) Blank() int {
 // slide moves the blank, known to be on cell from, to cell to; the piece there
 // takes its place.
 func (s State) slide(from, to int) State {
-	piece := s >> (4 * to) & 15
-	return s ^ piece<<(4*to) ^ piece<<(4*from)
+	f, t := uint(4*from)&63, uint(4*to)&63 // the mask tells the compiler that they are below 64
+	piece := s >> t & 15
+	return s ^ piece<<t ^ piece<<f
 }
