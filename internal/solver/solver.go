@@ -175,6 +175,51 @@ func (t *Table) answer(q *puzzle.Question, want puzzle.Want, buf []uint8, a *job
 	}
 }
 
+// Way is a question whose plan is a table and that wants moves, and its answer,
+// whose moves are good until the Way is used again.
+type Way struct {
+	Question *puzzle.Question
+	Plan     Plan
+	Answer   job.Answer
+
+	at    puzzle.State
+	moves [unreached]uint8
+}
+
+// Walk answers questions side by side. Each step of a way waits for memory that the
+// step before chose; steps of several ways wait together, up to eight or so.
+func Walk(ways []Way) {
+	walking := make([]*Way, 0, 16) // on the stack
+	for i := range ways {
+		w := &ways[i]
+		w.Plan.Known(w.Question, puzzle.Distance, nil, &w.Answer)
+		if w.Answer.Status == job.Solved {
+			w.at = w.Question.Start
+			walking = append(walking, w)
+		}
+	}
+	for step := 0; len(walking) > 0; step++ {
+		going := walking[:0]
+		for _, w := range walking {
+			if step == w.Answer.Distance {
+				w.Answer.Moves = w.moves[:step]
+				continue
+			}
+			w.moves[step], w.at = w.Plan.table.step(w.at)
+			going = append(going, w)
+		}
+		walking = going
+	}
+}
+
+// step takes the first move of the first shortest way from s, which is not the
+// goal.
+func (t *Table) step(s puzzle.State) (move uint8, to puzzle.State) {
+	move = t.first[rank(s, t.space.Cells())]
+	to, _ = t.space.Apply(s, move)
+	return move, to
+}
+
 // search waits for an idle Search, and runs within the budget's time.
 func (s *Solver) search(ctx context.Context, q *puzzle.Question, t *target, budget job.Budget, progress *atomic.Int64, buf []uint8) (job.Answer, error) {
 	var search *Search
