@@ -89,11 +89,14 @@ type answering struct {
 
 	planner solver.Planner
 	res     job.Result
-	rec     job.Record // at hand
-	inside  bool       // it is being read or answered: a panic is its own
-	known   job.Answer // to it, without a search
-	moves   []uint8    // of it
-	counted int        // records of the result that progress has counted
+	counted int // records of the result that progress has counted
+	recs    [block]job.Record
+	ways    [block]solver.Way // to the first held of recs
+	held    int               // of recs, whose ways are walked together
+	rec     *job.Record       // at hand, after those that are held
+	inside  bool              // it is being read or answered: a panic is its own
+	known   job.Answer        // to it, without a search
+	moves   []uint8           // of it
 	waiting []waiting
 	keys    []cache.Key // of those that wait and may be cached
 	learned []cache.Entry
@@ -111,6 +114,9 @@ type waiting struct {
 // checkEvery is how many records are answered between two looks at ctx, and between
 // two counts of progress.
 const checkEvery = 256
+
+// block is how many ways are walked together.
+const block = 8
 
 func (a *answering) all() (res *job.Result, err error) {
 	defer func() {
@@ -150,11 +156,16 @@ func (a *answering) run(r *job.Reader, n *int) (more bool, err error) {
 		if p := recover(); p != nil {
 			a.inside = false
 			broken := failed(p)
-			a.settle(&a.rec, &broken)
+			a.settle(&broken)
 			more, err = true, nil
 		}
 	}()
-	for r.Next(&a.rec) {
+	for {
+		a.rec = &a.recs[a.held]
+		if !r.Next(a.rec) {
+			a.walk()
+			return false, nil
+		}
 		if *n%checkEvery == 0 {
 			a.count()
 			if a.ctx.Err() != nil {
@@ -166,32 +177,30 @@ func (a *answering) run(r *job.Reader, n *int) (more bool, err error) {
 			return false, err
 		}
 	}
-	return false, nil
 }
 
 // record reads the record at hand and answers it, or lets it wait.
 func (a *answering) record(r *job.Reader) error {
-	rec, began := &a.rec, a.clock()
+	rec, began := a.rec, a.clock()
 	a.inside = true
 	r.Read(rec)
 	if rec.Invalid != nil {
 		a.inside = false
-		a.settle(rec, &job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason})
+		a.settle(&job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason})
 		return nil
 	}
 	plan := a.planner.Plan(&rec.Question)
-	if a.w.caches(plan) {
-		a.inside = false
-		q := &rec.Question
-		a.waiting = append(a.waiting, waiting{rec: *rec, plan: plan, key: len(a.keys)})
-		a.keys = append(a.keys, cache.Key{Fingerprint: q.Space.Fingerprint(), Start: q.Start, Goal: q.Goal})
+	a.inside = false
+	switch cached := a.w.caches(plan); {
+	case cached || len(a.waiting) > 0:
+		a.wait(waiting{rec: *rec, plan: plan}, cached)
+		return nil
+	case plan.Method == solver.ByTable && rec.Want == puzzle.Moves && !a.chunk.Explain:
+		a.hold(plan)
 		return nil
 	}
-	if len(a.waiting) > 0 {
-		a.inside = false
-		a.waiting = append(a.waiting, waiting{rec: *rec, plan: plan, key: -1})
-		return nil
-	}
+	a.walk()
+	a.inside = true
 	answer, err := a.solve(rec, plan)
 	a.inside = false
 	if err == nil {
@@ -200,13 +209,60 @@ func (a *answering) record(r *job.Reader) error {
 	return err
 }
 
+// wait lets a record wait for the cache, or for those that do.
+func (a *answering) wait(wait waiting, cached bool) {
+	a.walk()
+	wait.key = -1
+	if cached {
+		wait.key = len(a.keys)
+		q := &wait.rec.Question
+		a.keys = append(a.keys, cache.Key{Fingerprint: q.Space.Fingerprint(), Start: q.Start, Goal: q.Goal})
+	}
+	a.waiting = append(a.waiting, wait)
+}
+
 // settle prints the answer to the record at hand, which took no time, in its turn.
-func (a *answering) settle(rec *job.Record, answer *job.Answer) {
+func (a *answering) settle(answer *job.Answer) {
 	if len(a.waiting) > 0 {
-		a.waiting = append(a.waiting, waiting{rec: *rec, key: -1, answer: answer})
+		a.wait(waiting{rec: *a.rec, answer: answer}, false)
 		return
 	}
-	a.print(rec, answer, time.Time{})
+	a.walk()
+	a.print(a.rec, answer, time.Time{})
+}
+
+// hold holds the record at hand until its way is walked.
+func (a *answering) hold(plan solver.Plan) {
+	way := &a.ways[a.held]
+	way.Question, way.Plan = &a.rec.Question, plan
+	if a.held++; a.held == block {
+		a.walk()
+	}
+}
+
+// walk answers the records that are held, and prints them. Where that panics, each is
+// answered alone.
+func (a *answering) walk() {
+	if a.held == 0 {
+		return
+	}
+	ways := a.ways[:a.held]
+	a.held = 0
+	broken := guard(func() {
+		solver.Walk(ways)
+		for i := range ways {
+			if !leads(ways[i].Question, &ways[i].Answer) {
+				ways[i].Answer = *astray()
+			}
+		}
+	})
+	for i := range ways {
+		if broken != nil {
+			_ = a.solveAlone(&a.recs[i], ways[i].Plan) // a table knows no contexts
+			continue
+		}
+		a.print(&a.recs[i], &ways[i].Answer, time.Time{})
+	}
 }
 
 // caches tells whether the answer of a plan is to be cached.
@@ -237,7 +293,7 @@ func (a *answering) finish() error {
 			a.print(&wait.rec, wait.answer, time.Time{})
 			continue
 		case wait.key < 0:
-			if err := a.solveWaiting(wait); err != nil {
+			if err := a.solveAlone(&wait.rec, wait.plan); err != nil {
 				return err
 			}
 			continue
@@ -254,7 +310,7 @@ func (a *answering) finish() error {
 		}
 		// A table may have been built since, by the searches before this one.
 		if wait.plan = a.w.Solver.Plan(&wait.rec.Question); !a.w.caches(wait.plan) {
-			if err := a.solveWaiting(wait); err != nil {
+			if err := a.solveAlone(&wait.rec, wait.plan); err != nil {
 				return err
 			}
 			continue
@@ -320,15 +376,15 @@ func (a *answering) search(key cache.Key, wait *waiting) (job.Answer, error) {
 	})
 }
 
-// solveWaiting answers a record that waits, without the cache, and prints it.
-func (a *answering) solveWaiting(wait *waiting) (err error) {
+// solveAlone answers a record without the cache, and prints it.
+func (a *answering) solveAlone(rec *job.Record, plan solver.Plan) (err error) {
 	began := a.clock()
 	var answer *job.Answer
-	if broken := guard(func() { answer, err = a.solve(&wait.rec, wait.plan) }); broken != nil {
+	if broken := guard(func() { answer, err = a.solve(rec, plan) }); broken != nil {
 		answer, err = broken, nil
 	}
 	if err == nil {
-		a.print(&wait.rec, answer, began)
+		a.print(rec, answer, began)
 	}
 	return err
 }

@@ -591,3 +591,112 @@ func TestSlots(t *testing.T) {
 		t.Errorf("%d, %d", Slots(3), Slots(0))
 	}
 }
+
+// Records whose ways are walked together are answered in their places among those
+// that are not, whatever their number.
+func TestOrderOfWays(t *testing.T) {
+	w := newWorker(t, Searched)
+	if _, err := w.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	for n := range 3*block + 2 {
+		var together, want strings.Builder
+		for i := range n {
+			a, b := rng.Perm(9), rng.Perm(9)
+			record := strings.Trim(fmt.Sprint(a), "[]") + " " + strings.Trim(fmt.Sprint(b), "[]") + "\n"
+			switch rng.IntN(8) {
+			case 0:
+				record = "1 2 3\n"
+			case 1:
+				record = "12345678X 12345678X\n"
+			}
+			together.WriteString(record)
+			alone := chunk("eight2", 1, record)
+			alone.Format = job.Format{Known: true, Framing: puzzle.Framing{Lines: 1}}
+			alone.FirstLine, alone.FirstRecord = i+1, i+1
+			alone.Explain = true // without company
+			answer := string(w.must(t, alone).Payload)
+			first, rest, _ := strings.Cut(answer, "\n")
+			first, _, _ = strings.Cut(first, " # ")
+			want.WriteString(first + "\n" + rest)
+		}
+		c := chunk("eight2", n, together.String())
+		c.Format = job.Format{Known: true, Framing: puzzle.Framing{Lines: 1}}
+		if got := string(w.must(t, c).Payload); got != want.String() {
+			t.Fatalf("%d records\n%s\ngot\n%s\nwant\n%s", n, together.String(), got, want.String())
+		}
+	}
+}
+
+// A record that panics is answered after those that were held or wait before it,
+// and where walking ways together panics, those that can be answered are.
+func TestPanicInItsTurn(t *testing.T) {
+	w := newWorker(t, Searched)
+	if _, err := w.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p, err := w.Puzzles.Get("eight2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(number int) (rec job.Record) {
+		rec.Number, rec.Line, rec.Puzzle, rec.Want = number, number, p, puzzle.Moves
+		if err := p.ReadText([]byte("12X453786\n12345678X\n"), &rec.Question); err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	first := record(1)
+	plan := w.Solver.Plan(&first.Question)
+	plans := []solver.Plan{plan, {Method: solver.ByTable}, {Method: solver.ByReachability}} // the second lacks its table
+	c := chunk("eight2", 0, "12X453786 12345678X\n")
+	c.FirstRecord, c.FirstLine = 4, 4
+	answers := func(prepare func(a *answering)) []string {
+		var progress atomic.Int64
+		a := &answering{w: w, ctx: t.Context(), chunk: c, progress: &progress} // its planner has no solver, and panics
+		prepare(a)
+		r, err := job.NewReader(c, w.Puzzles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for more := true; more; {
+			if more, err = a.run(r, &n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := a.finish(); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Split(string(a.res.Payload), "\n")
+	}
+	for name, prepare := range map[string]func(a *answering){
+		"held": func(a *answering) {
+			for i, plan := range plans {
+				rec := record(i + 1)
+				a.recs[a.held] = rec
+				a.rec = &a.recs[a.held]
+				a.hold(plan)
+			}
+		},
+		"waiting": func(a *answering) {
+			for i, plan := range plans {
+				a.wait(waiting{rec: record(i + 1), plan: plan}, false)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := answers(prepare)
+			want := []string{"Case 1: 2", "dd", "Case 2: failed: file:2: panic: ", "", "Case 3: -1", "", "Case 4: failed: file:4: panic: ", "", ""}
+			if len(lines) != len(want) {
+				t.Fatalf("%q", lines)
+			}
+			for i := range want {
+				if !strings.HasPrefix(lines[i], want[i]) {
+					t.Errorf("line %d: %q, want %q", i+1, lines[i], want[i])
+				}
+			}
+		})
+	}
+}
