@@ -96,7 +96,19 @@ func readValues(p *puzzle.Puzzle, list []byte, b *puzzle.Board) (n int, err erro
 	return n, nil
 }
 
-// readEdges reads a list of pairs of vertices.
+// readEdges reads a list of pairs of vertices. The space of the last is remembered,
+// for records that bring the same, written alike.
+func (r *Reader) readEdges(cells int, raw []byte) (*puzzle.Space, error) {
+	if r.last.space != nil && r.last.cells == cells && bytes.Equal(r.last.text, raw) {
+		return r.last.space, nil
+	}
+	space, err := readEdges(cells, raw)
+	if err == nil {
+		r.last = edges{raw, cells, space}
+	}
+	return space, err
+}
+
 func readEdges(cells int, raw []byte) (*puzzle.Space, error) {
 	switch {
 	case raw == nil:

@@ -55,7 +55,7 @@ func (r *Reader) readJSON(line []byte, rec *Record) error {
 			return fmt.Errorf(`want: "%s"; distance or moves are possible`, excerpt(word))
 		}
 	}
-	return j.ask(p, &rec.Question)
+	return j.ask(r, p, &rec.Question)
 }
 
 // read finds the fields of a line and returns what is wrong first. After a wrong
@@ -106,12 +106,12 @@ func (j *jsonRecord) field(name string) *[]byte {
 }
 
 // ask makes the question of a JSON record.
-func (j *jsonRecord) ask(p *puzzle.Puzzle, q *puzzle.Question) error {
+func (j *jsonRecord) ask(r *Reader, p *puzzle.Puzzle, q *puzzle.Question) error {
 	var space *puzzle.Space
 	var err error
 	switch own := p.Space() == nil; {
 	case own:
-		if space, err = readEdges(p.Cells(), j.edges); err != nil {
+		if space, err = r.readEdges(p.Cells(), j.edges); err != nil {
 			return err
 		}
 	case j.edges != nil:

@@ -32,6 +32,14 @@ type Reader struct {
 	rest    []byte
 	number  int
 	line    int
+	last    edges // of the JSON record that brought its own last
+}
+
+// edges are those of a graph as they stand in a record, and their space.
+type edges struct {
+	text  []byte
+	cells int
+	space *puzzle.Space
 }
 
 // NewReader returns a Reader of a chunk's records. Its error says that the
