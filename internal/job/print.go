@@ -32,7 +32,7 @@ func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 	}
 	switch a.Status {
 	case Solved:
-		dst = strconv.AppendInt(dst, int64(a.Distance), 10)
+		dst = appendDistance(dst, a.Distance)
 	case Unreachable:
 		dst = append(dst, "-1"...)
 	default:
@@ -67,6 +67,17 @@ func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// appendDistance appends a distance; nearly all have one or two digits.
+func appendDistance(dst []byte, d int) []byte {
+	switch {
+	case d < 10:
+		return append(dst, byte('0'+d))
+	case d < 100:
+		return append(dst, byte('0'+d/10), byte('0'+d%10))
+	}
+	return strconv.AppendInt(dst, int64(d), 10)
 }
 
 // appendMoves appends the names of moves.
@@ -154,6 +165,9 @@ func All(c *Chunk, set *puzzle.Set, a Answer) *Result {
 		rec.Want = w
 	}
 	r, err := NewReader(c, set)
+	if err == nil {
+		r.neat = nil // which may have panicked before
+	}
 	for n := 0; c.Records == 0 || n < c.Records; n++ {
 		switch {
 		case err == nil && r.Next(&rec):

@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -177,5 +178,33 @@ func TestAllOfWhatCannotBeTold(t *testing.T) {
 	res := job.All(c, builtins(t), job.Answer{Status: job.Failed, Reason: "no such puzzle"})
 	if got, want := string(res.Payload), "failed: f:1: no such puzzle\n"; got != want || res.Records != 1 {
 		t.Errorf("%d records, %q; want 1, %q", res.Records, got, want)
+	}
+}
+
+func TestPrintDistances(t *testing.T) {
+	for d := range 300 {
+		a := job.Answer{Distance: d}
+		if got, want := string(job.Append(nil, &job.Spec{}, record(t, "eight", puzzle.Distance), &a)), strconv.Itoa(d)+"\n"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Names of one letter and longer ones, with a separator and without.
+func TestPrintMoves(t *testing.T) {
+	for _, c := range []struct{ names, separator, want string }{
+		{"[d, l, r, u]", `""`, "dur"}, {"[d, l, r, u]", "\" \"", "d u r"},
+		{"[{way: d, name: down}, l, r, {way: u, name: up}]", `""`, "downupr"}, {"[{way: d, name: down}, l, r, u]", "\", \"", "down, u, r"},
+		{"[{way: d, name: é}, l, r, u]", `""`, "éur"},
+	} {
+		p, err := puzzle.Parse("mine", "mine.yaml", []byte("width: 3\nheight: 3\nblank: {moves: "+c.names+"}\ngoal: [0, 1, 2, 3, 4, 5, 6, 7, 8]\nanswer: {want: moves, separator: "+c.separator+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := &job.Record{Puzzle: p, Want: p.Want, Question: puzzle.Question{Space: p.Space()}}
+		a := job.Answer{Distance: 3, Moves: []uint8{0, 3, 2}}
+		if got := string(job.Append(nil, &job.Spec{}, rec, &a)); got != "3\n"+c.want+"\n" {
+			t.Errorf("%s, separator %s: %q", c.names, c.separator, got)
+		}
 	}
 }
