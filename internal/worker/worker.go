@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -128,7 +129,6 @@ func (a *answering) all() (res *job.Result, err error) {
 	if err != nil {
 		return job.All(a.chunk, a.puzzles, job.Answer{Status: job.Failed, Reason: err.Error()}), nil
 	}
-	a.res.Payload = make([]byte, 0, len(a.chunk.Payload))
 	n := 0
 	for more := true; more; {
 		if more, err = a.run(r, &n); err != nil {
@@ -168,6 +168,7 @@ func (a *answering) run(r *job.Reader, n *int) (more bool, err error) {
 		}
 		if *n%checkEvery == 0 {
 			a.count()
+			a.makeRoom()
 			if a.ctx.Err() != nil {
 				return false, context.Cause(a.ctx)
 			}
@@ -177,6 +178,16 @@ func (a *answering) run(r *job.Reader, n *int) (more bool, err error) {
 			return false, err
 		}
 	}
+}
+
+// makeRoom makes room for the answers that are left, if they are as long as those
+// before them, and some more.
+func (a *answering) makeRoom() {
+	if a.res.Records == 0 || a.chunk.Records <= a.res.Records {
+		return
+	}
+	each := len(a.res.Payload)*9/8/a.res.Records + 1
+	a.res.Payload = slices.Grow(a.res.Payload, each*(a.chunk.Records-a.res.Records))
 }
 
 // record reads the record at hand and answers it, or lets it wait.
