@@ -72,8 +72,10 @@ func NewReader(c *Chunk, set *puzzle.Set) (*Reader, error) {
 func (r *Reader) Next(rec *Record) bool {
 	if r.neat != nil {
 		if size, lines := r.neat.Read(r.rest, &rec.Question); size > 0 {
-			rec.Number, rec.Line, rec.ID, rec.Puzzle, rec.Want = r.number, r.line, nil, r.puzzle, r.want
-			rec.Invalid, rec.text, rec.read = nil, r.rest[:size], true
+			if !rec.read || rec.Puzzle != r.puzzle {
+				*rec = Record{Puzzle: r.puzzle, Question: rec.Question, read: true}
+			}
+			rec.Number, rec.Line, rec.Want = r.number, r.line, r.want
 			r.rest = r.rest[size:]
 			r.number++
 			r.line += lines

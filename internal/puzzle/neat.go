@@ -3,8 +3,8 @@ package puzzle
 import "bytes"
 
 // Neat reads neat records, those that are written as programs write them: one
-// space or line end after each value, no line more than the framing wants, and
-// nothing else.
+// space, comma, tab or line end after each value, no line more than the framing
+// wants, and nothing else.
 //
 //	1 4 2⏎3 0 5⏎6 7 8⏎
 //	12X453786⏎12345678X⏎     a board is a word, where its values are one digit each
@@ -60,7 +60,7 @@ func (p *Puzzle) NewNeat(framing Framing) *Neat {
 			n.value[c] = v
 		}
 	}
-	n.ends[' '], n.ends['\n'] = 0, 1
+	n.ends[' '], n.ends[','], n.ends['\t'], n.ends['\n'] = 0, 0, 0, 1
 	switch {
 	case p.parts[len(p.parts)-1] == placesPart:
 		n.form = places
