@@ -55,23 +55,22 @@ type plan struct {
 	codeBits       int  // of a way's code: 0 for a board not found, or way + 1
 	packed         bool // into codes, not bytes
 	tail           *order
-	links          []link // by block, then by way
-	rows           []row
+	links          []link   // by block, then by way
+	rows           []uint16 // one after the other, places each
 }
 
 // link is where a way takes a block.
 type link struct {
 	block uint32 // none where the block has no such way
-	row   uint16
-	lanes uint8 // turned round
+	row   uint16 // its number
+	lanes uint8  // turned round
+	move  uint8
 }
 
 const none = ^uint32(0)
 
-// row says for each place the place after a move, in its low bits, and the lanes
+// A row says for each place the place after a move, in its low bits, and the lanes
 // turned round in the high ones.
-type row []uint16
-
 const (
 	placeBits = 10
 	tailCells = 7 // at the most: 630 places
@@ -106,11 +105,12 @@ func newPlanFor(space *puzzle.Space, goal puzzle.State, packed bool) *plan {
 // bytes is the memory of a table, and of what its making needs besides.
 func (p *plan) bytes() (table, making int64) {
 	words := int64(p.patterns) * int64(wordBytes(p.lanes))
-	making = 2*words + int64(p.blocks)*(3+int64(p.ways)*int64(unsafe.Sizeof(link{})))
-	if !p.packed {
-		return 2 * int64(p.patterns) * int64(p.lanes), making + words*int64(p.codeBits)
+	links := int64(p.blocks*p.ways) * int64(unsafe.Sizeof(link{}))
+	making = 2*words + 3*int64(p.blocks)
+	if states := int64(p.patterns) * int64(p.lanes); !p.packed {
+		return links + 2*states, making + states + words*int64(p.codeBits)
 	}
-	return words * int64(p.codeBits), making
+	return links + words*int64(p.codeBits), making
 }
 
 // wordBytes is the size of the word for so many lanes.
@@ -149,15 +149,15 @@ func (p *plan) link(ctx context.Context) error {
 				if !ok {
 					rows.Lock()
 					if n, ok = known[order]; !ok {
-						n = uint16(len(p.rows))
+						n = uint16(len(known))
 						known[order] = n
-						p.rows = append(p.rows, p.newRow(order))
+						p.rows = p.appendRow(p.rows, order)
 					}
 					rows.Unlock()
 					mine[order] = n
 				}
 				// The row knows about the tail's lanes.
-				links[w] = link{uint32(pattern / p.places), n, uint8(lanes) & (1<<p.headPairs() - 1)}
+				links[w] = link{uint32(pattern / p.places), n, uint8(lanes) & (1<<p.headPairs() - 1), edges[w].Move}
 			}
 		}
 	})
@@ -196,18 +196,34 @@ func reorder(before, after puzzle.State, cells int) (order puzzle.State) {
 	return order
 }
 
-func (p *plan) newRow(order puzzle.State) row {
-	r := make(row, p.places)
-	for place := range r {
+func (p *plan) appendRow(rows []uint16, order puzzle.State) []uint16 {
+	for place := range p.places {
 		s := p.tail.state(place, 0)
 		t := puzzle.State(0)
 		for i := range p.tail.cells {
 			t |= s >> (4 * order.At(i)) & 15 << (4 * i)
 		}
 		to, lanes := p.tail.find(t)
-		r[place] = uint16(to | lanes<<p.headPairs()&(p.lanes-1)<<placeBits)
+		rows = append(rows, uint16(to|lanes<<p.headPairs()&(p.lanes-1)<<placeBits))
 	}
-	return r
+	return rows
+}
+
+// number is the number of a state: its block, place and lane.
+type number struct{ block, place, lane int }
+
+// number returns a state's number. Where lanes are halved the state must be of the
+// goal's sign.
+func (p *plan) number(s puzzle.State) number {
+	pattern, lane := p.find(s)
+	return number{pattern / p.places, pattern % p.places, lane}
+}
+
+// next returns the number after a way, which the state must have, and its move.
+func (p *plan) next(n number, way int) (number, uint8) {
+	l := &p.links[n.block*p.ways+way]
+	to := p.rows[int(l.row)*p.places+n.place]
+	return number{int(l.block), int(to & (1<<placeBits - 1)), n.lane ^ int(l.lanes) ^ int(to>>placeBits)}, l.move
 }
 
 // inRuns calls f of each of so many blocks, from all processors; start makes an f
@@ -265,7 +281,7 @@ func buildWords[W word](ctx context.Context, p *plan, progress *atomic.Int64) (*
 			return nil, err
 		}
 	}
-	t := &Table{space: p.space, goal: p.goal, order: p.order, codeBits: p.codeBits}
+	t := &Table{plan: p, home: p.number(p.goal)}
 	if !p.packed {
 		b.distance = make([]uint8, p.patterns*p.lanes)
 		for i := range b.distance {
@@ -321,7 +337,7 @@ func (b *builder[W]) layer(ctx context.Context, distance int) (int64, error) {
 // source is where boards one move before those of a block are.
 type source[W word] struct {
 	last  *[1 << placeBits]W // of the block that a way leads to, and what follows
-	row   row
+	row   []uint16
 	lanes uint8
 	code  uint8
 }
@@ -393,7 +409,7 @@ func (b *builder[W]) sources(block int, sources []source[W]) []source[W] {
 	for way, l := range b.links[block*b.ways:][:b.ways] {
 		if l.block != none && b.lastIn[l.block] {
 			last := (*[1 << placeBits]W)(b.last[int(l.block)*b.places:])
-			sources = append(sources, source[W]{last, b.rows[l.row], l.lanes, uint8(way + 1)})
+			sources = append(sources, source[W]{last, b.rows[int(l.row)*b.places:][:b.places], l.lanes, uint8(way + 1)})
 		}
 	}
 	return sources
@@ -409,21 +425,29 @@ func (b *builder[W]) measure(block int, found []W, distance uint8) {
 	}
 }
 
-// unpack gives a table a byte for each board.
+// unpack gives a table bytes for each board.
 func (b *builder[W]) unpack(t *Table) {
-	t.distance = b.distance
+	t.distance = make([]uint8, len(b.distance))
+	for i := range t.distance {
+		t.distance[i] = unreached
+	}
 	t.first = make([]uint8, len(b.distance))
-	first, table := t.first, b.table
-	for range b.patterns {
+	first, distance, table := t.first, b.distance, b.table
+	for pattern := range b.patterns {
 		codes := table[:b.codeBits]
-		for lane := range first[:b.lanes] {
+		board := b.boards(pattern)
+		for lane, d := range distance[:b.lanes] {
+			if d == unreached {
+				continue
+			}
+			t.distance[rank(board(lane), b.cells)] = d
 			code := 0
 			for j, w := range codes {
 				code |= int(w>>lane&1) << j
 			}
 			first[lane] = uint8(max(code, 1) - 1)
 		}
-		first, table = first[b.lanes:], table[b.codeBits:]
+		first, distance, table = first[b.lanes:], distance[b.lanes:], table[b.codeBits:]
 	}
 }
 

@@ -165,6 +165,24 @@ func (o *order) state(pattern, lane int) (s puzzle.State) {
 	return s
 }
 
+// boards returns state for each of a pattern's lanes; lanes must not be halved.
+func (o *order) boards(pattern int) func(lane int) puzzle.State {
+	first := o.state(pattern, 0) + o.shift
+	var turns [puzzle.MaxCells / 2]puzzle.State // what the other way round changes, by pair
+	for pair := range turns {
+		if 1<<pair < o.lanes {
+			turns[pair] = o.state(pattern, 1<<pair) + o.shift ^ first
+		}
+	}
+	return func(lane int) puzzle.State {
+		s := first
+		for ; lane != 0; lane &= lane - 1 {
+			s ^= turns[bits.TrailingZeros(uint(lane))]
+		}
+		return s - o.shift
+	}
+}
+
 // nth returns the number of a set's n-th element, from 0.
 func nth(set uint32, n int) int {
 	for range n {

@@ -132,9 +132,18 @@ func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want 
 	}
 	answer, err := s.search(ctx, q, plan.target, budget, progress, buf)
 	if err == nil && q.Distinct {
-		s.targets.spend(ctx, plan.target, answer.Nodes, progress)
+		s.targets.spend(ctx, plan.target, effort(&answer), progress)
 	}
 	return answer, err
+}
+
+// effort is what an answer cost, in states of a search; a node of deepening costs an
+// eighth of one.
+func effort(a *job.Answer) int64 {
+	if a.Method == "deepening" {
+		return a.Nodes / 8
+	}
+	return a.Nodes
 }
 
 // Known answers a question whose plan is not to search, as Solve does; it tells
@@ -182,8 +191,8 @@ type Way struct {
 	Plan     Plan
 	Answer   job.Answer
 
-	at    puzzle.State
-	moves [unreached]uint8
+	at    number
+	moves []uint8
 }
 
 // Walk answers questions side by side. Each step of a way waits for memory that the
@@ -192,32 +201,28 @@ func Walk(ways []Way) {
 	walking := make([]*Way, 0, 16) // on the stack
 	for i := range ways {
 		w := &ways[i]
-		w.Plan.Known(w.Question, puzzle.Distance, nil, &w.Answer)
-		if w.Answer.Status == job.Solved {
-			w.at = w.Question.Start
+		a := &w.Answer
+		a.Method, a.Status, a.Distance, a.Moves = "table", job.Unreachable, 0, nil
+		var ok bool
+		if w.at, ok = w.Plan.table.enter(w.Question.Start); ok {
+			w.moves = w.moves[:0]
 			walking = append(walking, w)
 		}
 	}
-	for step := 0; len(walking) > 0; step++ {
+	for len(walking) > 0 {
 		going := walking[:0]
 		for _, w := range walking {
-			if step == w.Answer.Distance {
-				w.Answer.Moves = w.moves[:step]
+			if w.at == w.Plan.table.home {
+				w.Answer.Status, w.Answer.Distance, w.Answer.Moves = job.Solved, len(w.moves), w.moves
 				continue
 			}
-			w.moves[step], w.at = w.Plan.table.step(w.at)
+			var m uint8
+			w.at, m = w.Plan.table.step(w.at)
+			w.moves = append(w.moves, m)
 			going = append(going, w)
 		}
 		walking = going
 	}
-}
-
-// step takes the first move of the first shortest way from s, which is not the
-// goal.
-func (t *Table) step(s puzzle.State) (move uint8, to puzzle.State) {
-	move = t.first[rank(s, t.space.Cells())]
-	to, _ = t.space.Apply(s, move)
-	return move, to
 }
 
 // search waits for an idle Search, and runs within the budget's time.

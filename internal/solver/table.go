@@ -21,25 +21,24 @@ const unpackedCells = 10
 // every goal of a space without a blank, and one for each cell of the goal's blank
 // every goal of a space with one.
 //
-// Up to 10 cells it has two bytes for each state, at pattern*lanes + lane of its
-// order. Beyond that it has the codes of the first ways, a few bits each.
+// Up to 10 cells it has two bytes for each state. Beyond that it has the codes of the
+// first ways, a few bits each.
 type Table struct {
-	space  *puzzle.Space
-	goal   puzzle.State
-	order  *order
+	*plan
+	home   number
 	layers []int // states at each distance
 
-	// distance to the goal in moves; unreached where there is no way.
+	// distance to the goal in moves, at a state's rank; unreached where there is no
+	// way.
 	distance []uint8
 	// first is the least of a state's ways that leads to a state one nearer to the
-	// goal.
+	// goal, at the state's number.
 	first []uint8
 
 	// codes has for each pattern codeBits words, each with a bit for each lane, the
 	// lowest byte first. A state's code, the bit of the first word being the lowest,
 	// is its first way + 1; 0 for the goal, and where there is no way.
-	codes    []byte
-	codeBits int
+	codes []byte
 }
 
 // errTooDeep says that a space is deeper than a table's bytes can count.
@@ -68,10 +67,10 @@ func (t *Table) check() error {
 	if want, exact := puzzle.NewReach(t.space).States(t.goal); exact && want != sum {
 		return fmt.Errorf("table check: %d states, of which %d can be reached", sum, want)
 	}
-	size := t.order.patterns * t.order.lanes
+	size := t.patterns * t.lanes
 	for n := range min(size, checkStates) {
 		i := int(int64(n) * int64(size) / int64(min(size, checkStates)))
-		if err := t.checkState(t.order.state(i/t.order.lanes, i%t.order.lanes)); err != nil {
+		if err := t.checkState(t.state(i/t.lanes, i%t.lanes)); err != nil {
 			return err
 		}
 	}
@@ -89,73 +88,68 @@ func (t *Table) checkState(s puzzle.State) error {
 	switch {
 	case s == t.goal && known && d == 0:
 	case !known && nearest < 0:
-	case s == t.goal || !known || d != nearest+1 || t.way(s) != least:
-		return fmt.Errorf("table check: state %x at distance %d, first way %d; its nearest neighbour is at %d by way %d", uint64(s), d, t.way(s), nearest, least)
+	case s == t.goal || !known || d != nearest+1 || t.way(t.number(s)) != least:
+		return fmt.Errorf("table check: state %x at distance %d, first way %d; its nearest neighbour is at %d by way %d", uint64(s), d, t.way(t.number(s)), nearest, least)
 	}
 	return nil
 }
 
-// way returns the first way of a state, -1 where it has none.
-func (t *Table) way(s puzzle.State) int {
-	pattern, lane := t.order.find(s)
-	if i := pattern*t.order.lanes + lane; t.first != nil {
-		if t.distance[i] == unreached || t.distance[i] == 0 {
-			return -1
-		}
-		return int(t.first[i])
+// way returns the first way of a state that is not the goal; where it has none,
+// -1 or, with bytes for each state, any.
+func (t *Table) way(n number) int {
+	pattern := n.block*t.places + n.place
+	if t.first != nil {
+		return int(t.first[pattern*t.lanes+n.lane])
 	}
-	size := wordBytes(t.order.lanes)
-	at, code := pattern*t.codeBits*size+lane>>3, 0
+	size := wordBytes(t.lanes)
+	at, code := pattern*t.codeBits*size+n.lane>>3, 0
 	for j := range t.codeBits {
-		code |= int(t.codes[at+j*size]>>(lane&7)&1) << j
+		code |= int(t.codes[at+j*size]>>(n.lane&7)&1) << j
 	}
 	return code - 1
 }
 
-// reaches tells whether there is a way from s to the goal.
-func (t *Table) reaches(s puzzle.State) bool {
-	return s == t.goal || t.order.has(s) && t.way(s) >= 0
+// enter returns the number of a state; ok is false where there is no way from it to
+// the goal.
+func (t *Table) enter(s puzzle.State) (n number, ok bool) {
+	switch {
+	case t.distance != nil:
+		return t.number(s), t.distance[rank(s, t.cells)] != unreached
+	case !t.has(s):
+		return number{}, false
+	}
+	n = t.number(s)
+	return n, n == t.home || t.way(n) >= 0
 }
 
-// step takes the first move of the first shortest way from s, which is not the goal
-// and reaches it.
-func (t *Table) step(s puzzle.State) (to puzzle.State, move uint8) {
-	if t.first != nil {
-		pattern, lane := t.order.find(s)
-		return t.space.Way(s, int(t.first[pattern*t.order.lanes+lane]))
-	}
-	return t.space.Way(s, t.way(s))
-}
+// step takes the first move of the first shortest way from a state that is not the
+// goal and reaches it.
+func (t *Table) step(n number) (number, uint8) { return t.next(n, t.way(n)) }
 
 // Distance returns the distance of a state to the goal; ok is false where there
 // is no way.
 func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
 	if t.distance != nil {
-		pattern, lane := t.order.find(s)
-		d = int(t.distance[pattern*t.order.lanes+lane])
+		d = int(t.distance[rank(s, t.cells)])
 		return d, d != unreached
 	}
-	if !t.reaches(s) {
-		return 0, false
+	n, ok := t.enter(s)
+	for ; ok && n != t.home; d++ {
+		n, _ = t.step(n)
 	}
-	for ; s != t.goal; d++ {
-		s, _ = t.step(s)
-	}
-	return d, true
+	return d, ok
 }
 
 // AppendMoves appends the first shortest way from s to the goal; ok is false where
 // there is none.
 func (t *Table) AppendMoves(dst []uint8, s puzzle.State) (moves []uint8, ok bool) {
-	if !t.reaches(s) {
-		return dst, false
-	}
-	for s != t.goal {
+	n, ok := t.enter(s)
+	for ok && n != t.home {
 		var m uint8
-		s, m = t.step(s)
+		n, m = t.step(n)
 		dst = append(dst, m)
 	}
-	return dst, true
+	return dst, ok
 }
 
 // Layers returns the number of states at each distance. Read only.

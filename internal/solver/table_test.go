@@ -95,24 +95,25 @@ func TestTableCheck(t *testing.T) {
 		}
 		q := s.ask(goal, goal)
 		table := makeTable(t, q.Space, q.Goal, false)
-		for i, d := range table.distance {
-			first := table.first[i]
+		for i := range table.patterns * table.lanes {
+			state := table.state(i/table.lanes, i%table.lanes)
+			distance, first := &table.distance[rank(state, s.Cells())], &table.first[i]
+			d, way := *distance, *first
 			for _, wrong := range []uint8{0, 1, 2, d + 1, d - 1, d + 2, d - 2, unreached} {
-				if table.distance[i] = wrong; wrong != d && table.check() == nil {
-					t.Fatalf("%s: distance %d of state %d goes for %d", s.Name, wrong, i, d)
+				if *distance = wrong; wrong != d && table.check() == nil {
+					t.Fatalf("%s: distance %d of %x goes for %d", s.Name, wrong, state, d)
 				}
 			}
-			table.distance[i] = d
+			*distance = d
 			if d == 0 || d == unreached { // no way goes on from there
 				continue
 			}
-			ways := len(q.Space.AppendNext(nil, table.order.state(i/table.order.lanes, i%table.order.lanes)))
-			for way := range ways {
-				if table.first[i] = uint8(way); uint8(way) != first && table.check() == nil {
-					t.Fatalf("%s: way %d from state %d goes for %d", s.Name, way, i, first)
+			for wrong := range q.Space.AppendNext(nil, state) {
+				if *first = uint8(wrong); uint8(wrong) != way && table.check() == nil {
+					t.Fatalf("%s: way %d from %x goes for %d", s.Name, wrong, state, way)
 				}
 			}
-			table.first[i] = first
+			*first = way
 		}
 		if err := table.check(); err != nil {
 			t.Error(err)
