@@ -110,8 +110,8 @@ func canonical(cells, blank int, hasBlank bool) (goal State) {
 }
 
 // Read reads the record that buf starts with, and returns its size in bytes and
-// in line ends: 0 where it is not neat, or buf ends with it and it may go on. The
-// question is then nothing.
+// in line ends. It returns 0 where the record is not neat, or buf ends before it is
+// known to be; then what q holds means nothing.
 func (n *Neat) Read(buf []byte, q *Question) (size, lines int) {
 	space, want := n.p.space, n.lines
 	if space == nil {

@@ -180,6 +180,10 @@ func (a *answering) run(r *job.Reader, n *int) (more bool, err error) {
 	}
 }
 
+// most is how many bytes makeRoom makes room for at once: a chunk's word for how many
+// records it has is not proven.
+const most = 1 << 20
+
 // makeRoom makes room for the answers that are left, if they are as long as those
 // before them, and some more.
 func (a *answering) makeRoom() {
@@ -187,7 +191,8 @@ func (a *answering) makeRoom() {
 		return
 	}
 	each := len(a.res.Payload)*9/8/a.res.Records + 1
-	a.res.Payload = slices.Grow(a.res.Payload, each*(a.chunk.Records-a.res.Records))
+	left := min(a.chunk.Records-a.res.Records, most) // so that the product fits
+	a.res.Payload = slices.Grow(a.res.Payload, min(each*left, most))
 }
 
 // record reads the record at hand and answers it, or lets it wait.
