@@ -167,21 +167,21 @@ func (p Plan) Known(q *puzzle.Question, want puzzle.Want, buf []uint8, a *job.An
 	return true
 }
 
-// answer reads the answer to a question, unless it is that the goal is
-// unreachable.
+// answer reads the answer to a question. The distance of one that is unreachable
+// means nothing.
 func (t *Table) answer(q *puzzle.Question, want puzzle.Want, buf []uint8, a *job.Answer) {
-	var ok bool
 	if want == puzzle.Moves {
-		a.Moves, ok = t.AppendMoves(buf[:0], q.Start)
-		a.Distance = len(a.Moves)
-	} else {
-		a.Distance, ok = t.Distance(q.Start)
+		if moves, ok := t.AppendMoves(buf[:0], q.Start); ok {
+			a.Status, a.Distance, a.Moves = job.Solved, len(moves), moves
+		}
+		return
 	}
-	if ok {
-		a.Status = job.Solved
-	} else {
-		a.Distance, a.Moves = 0, nil
+	d, ok := t.Distance(q.Start)
+	status := job.Unreachable
+	if ok { // of every second board, as likely as not: no jump, but a move
+		status = job.Solved
 	}
+	a.Status, a.Distance = status, d
 }
 
 // Way is a question whose plan is a table and that wants moves, and its answer,
