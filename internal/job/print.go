@@ -30,11 +30,9 @@ func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 		dst = strconv.AppendInt(dst, int64(rec.Number), 10)
 		dst = append(dst, ": "...)
 	}
-	switch a.Status {
-	case Solved:
-		dst = appendDistance(dst, a.Distance)
-	case Unreachable:
-		dst = append(dst, "-1"...)
+	switch {
+	case a.Status <= Unreachable: // or solved
+		dst = appendDistance(dst, a)
 	default:
 		dst = append(dst, a.Status.String()...)
 		dst = append(dst, ": "...)
@@ -69,16 +67,28 @@ func appendText(dst []byte, spec *Spec, rec *Record, a *Answer) []byte {
 	return dst
 }
 
-// appendDistance appends a distance; nearly all have one or two digits.
-func appendDistance(dst []byte, d int) []byte {
-	switch {
-	case d < 10:
-		return append(dst, byte('0'+d))
-	case d < 100:
-		return append(dst, byte('0'+d/10), byte('0'+d%10))
+// appendDistance appends a solved record's distance, or -1. It is made to have no
+// jumps that depend on them: which record of a chunk cannot be solved, and whether a
+// distance has two digits, no processor foretells.
+func appendDistance(dst []byte, a *Answer) []byte {
+	i := a.Distance + 1
+	if a.Status == Unreachable {
+		i = 0
 	}
-	return strconv.AppendInt(dst, int64(d), 10)
+	if i >= len(shortNumbers) {
+		return strconv.AppendInt(dst, int64(a.Distance), 10)
+	}
+	n := &shortNumbers[i]
+	return append(dst, n[0], n[1])[:len(dst)+int(n[2])]
 }
+
+// shortNumbers holds the characters of -1 to 99 and how many there are.
+var shortNumbers = func() (all [101][3]byte) {
+	for i := range all {
+		all[i][2] = uint8(copy(all[i][:2], strconv.Itoa(i-1)))
+	}
+	return all
+}()
 
 // appendMoves appends the names of moves.
 func appendMoves(dst []byte, space *puzzle.Space, separator string, moves []uint8) []byte {
