@@ -23,8 +23,11 @@ check: redis ## what CI checks: format, go.mod, vet for each system, staticcheck
 	$(TEST) -race ./...
 	$(TEST) ./...
 
-bench: ## all benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+# The first part is what benchstat reads; COUNT=1 is for a look.
+COUNT := 6
+bench: ## Go benchmarks, COUNT times; then bench/RESULTS.md, beside the usual programs
+	go test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
+	go run ./bench
 
 protocol-test: ## the session of docs/protocol.md, with the nats command line
 	scripts/protocol-test.sh
