@@ -150,6 +150,7 @@ configuration; 3 not delivered; 130 or 143 interrupted.`,
 	}
 	setting("nats", "nats.url", "address of the NATS server (default: one inside this process)")
 	setting("owner", "owner", "token under which the job is filed (default: public)")
+	opts.profile.Flags(f)
 	cmd.MarkFlagsMutuallyExclusive("out", "out-dir")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

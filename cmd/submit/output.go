@@ -43,18 +43,31 @@ func (s *submission) outName(in *input) string {
 	return filepath.Join(s.opts.outDir, strings.TrimSuffix(base, filepath.Ext(base))+".out")
 }
 
-// spare refuses answers in the place of a job file, be it another's: opening
-// that place would empty it.
+// spare refuses answers and profiles in the place of a job file: opening that
+// place would empty it.
 func (s *submission) spare(inputs []*input) error {
 	for _, in := range inputs {
-		there, err := os.Stat(s.outName(in))
-		if err != nil {
-			continue
+		if err := untouched(inputs, s.outName(in), "the answers to "+in.name); err != nil {
+			return err
 		}
-		for _, other := range inputs {
-			if os.SameFile(there, other.info) {
-				return fmt.Errorf("the answers to %s would be written over the job file %s", in.name, other.name)
-			}
+	}
+	for _, name := range []string{s.opts.profile.CPU, s.opts.profile.Memory} {
+		if err := untouched(inputs, name, "a profile"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untouched refuses to write something in the place of a job file.
+func untouched(inputs []*input, place, what string) error {
+	there, err := os.Stat(place)
+	if err != nil {
+		return nil
+	}
+	for _, in := range inputs {
+		if os.SameFile(there, in.info) {
+			return fmt.Errorf("%s would be written over the job file %s", what, in.name)
 		}
 	}
 	return nil

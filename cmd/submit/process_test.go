@@ -160,7 +160,9 @@ func TestInterruptLeavesWholeAnswers(t *testing.T) {
 		status int
 	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
 		t.Run(tt.signal.String(), func(t *testing.T) {
-			p := start(t, rings(t, many))
+			dir := t.TempDir()
+			profiles := []string{filepath.Join(dir, "cpu"), filepath.Join(dir, "memory")}
+			p := start(t, "--cpuprofile", profiles[0], "--memprofile", profiles[1], rings(t, many))
 			text := p.line(t)
 			if err := p.Process.Signal(tt.signal); err != nil {
 				t.Fatal(err)
@@ -183,6 +185,11 @@ func TestInterruptLeavesWholeAnswers(t *testing.T) {
 			for i := 0; i+1 < len(lines); i += 2 {
 				if n, err := strconv.Atoi(lines[i]); err != nil || n != len(strings.Fields(lines[i+1])) {
 					t.Fatalf("answer %d: %q moves: %q", i/2+1, lines[i], lines[i+1])
+				}
+			}
+			for _, name := range profiles {
+				if err := checkProfile(name); err != nil {
+					t.Error(err)
 				}
 			}
 		})

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -30,7 +33,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TMPDIR", env.WorkDir)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "profile": isProfile},
 	})
 }
 
@@ -49,4 +52,25 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
+}
+
+// isProfile demands that files are profiles: profile FILE...
+func isProfile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: profile file...")
+	}
+	for _, name := range args {
+		if err := checkProfile(ts.MkAbs(name)); err != nil {
+			ts.Fatalf("%v", err)
+		}
+	}
+}
+
+// checkProfile says what is wrong with a file that should be a profile.
+func checkProfile(name string) error {
+	text, err := os.ReadFile(name)
+	if err == nil && !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) { // compressed, as profiles are
+		err = fmt.Errorf("%s is no profile: %d bytes", name, len(text))
+	}
+	return err
 }

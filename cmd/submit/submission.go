@@ -13,6 +13,7 @@ import (
 
 	"antipode/internal/config"
 	"antipode/internal/job"
+	"antipode/internal/profile"
 	"antipode/internal/puzzle"
 	"antipode/internal/queue"
 )
@@ -23,6 +24,7 @@ type options struct {
 	want, output string
 	out, outDir  string
 	explain      bool
+	profile      profile.Files
 }
 
 // submission is one call of submit: job files, one after another.
@@ -52,6 +54,15 @@ func (s *submission) run(ctx context.Context, names []string) error {
 		return &exitError{exitUsage, err}
 	}
 	defer closeAll(inputs)
+	stop, err := s.opts.profile.Start()
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	defer func() {
+		if err := stop(); err != nil {
+			s.note("%v", err)
+		}
+	}()
 	q, end, err := s.connect(ctx)
 	if err != nil {
 		return s.exit(err)

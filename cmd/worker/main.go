@@ -21,6 +21,7 @@ import (
 	"antipode/internal/cache"
 	"antipode/internal/config"
 	"antipode/internal/job"
+	"antipode/internal/profile"
 	"antipode/internal/puzzle"
 	"antipode/internal/queue"
 	"antipode/internal/solver"
@@ -96,13 +97,19 @@ configuration.`,
 	f.String("nats", "", "address of the NATS server (default: nats://127.0.0.1:4222)")
 	f.String("redis", "", "address of a Redis server that keeps answers (default: none)")
 	f.Int("slots", 0, "chunks to answer at once (default: one a core)")
+	var files profile.Files
+	files.Flags(f)
 	bind := config.Flags{"nats": "nats.url", "redis": "redis.addr", "slots": "slots"}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := config.LoadWorker(f, bind, file)
 		if err != nil {
 			return usageError{err}
 		}
-		if err := serve(cmd.Context(), cfg, signals, newLogger(cfg, stderr)); err != nil {
+		stop, err := files.Start()
+		if err != nil {
+			return usageError{err}
+		}
+		if err := errors.Join(serve(cmd.Context(), cfg, signals, newLogger(cfg, stderr)), stop()); err != nil {
 			return &runError{err}
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -56,7 +57,13 @@ func (s *said) String() string {
 // start runs a worker without tables, which starts at once.
 func start(t *testing.T, url string, env ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command("worker", "--nats", url, "--slots", "1")}
+	return startWith(t, env, "--nats", url, "--slots", "1")
+}
+
+// startWith is start with all its arguments.
+func startWith(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command("worker", args...)}
 	p.Env = append(append(os.Environ(), "ANTIPODE_TABLES_MEMORY=0", "ANTIPODE_LOG_LEVEL=debug"), env...)
 	p.Stderr = &p.log
 	if err := p.Start(); err != nil {
@@ -111,6 +118,31 @@ func TestIdleWorkerStops(t *testing.T) {
 	p.ends(t, 0)
 	if !strings.Contains(p.log.String(), `"stopped"`) {
 		t.Errorf("%s", &p.log)
+	}
+}
+
+// A worker that is told to stop writes its profiles, and so does one that fails.
+func TestProfilesAreWritten(t *testing.T) {
+	s := startServer(t)
+	for name, status := range map[string]int{"stopped": 0, "failed": exitFailed} {
+		dir := t.TempDir()
+		files := []string{filepath.Join(dir, "cpu"), filepath.Join(dir, "memory")}
+		url := s.URL()
+		if name == "failed" {
+			url = "nats://no\tserver"
+		}
+		p := startWith(t, nil, "--nats", url, "--cpuprofile", files[0], "--memprofile", files[1])
+		if name == "stopped" {
+			p.says(t, `"ready"`)
+			p.signal(t)
+		}
+		p.ends(t, status)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil || !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) { // compressed, as profiles are
+				t.Errorf("%s: %s is no profile: %d bytes, %v", name, filepath.Base(file), len(text), err)
+			}
+		}
 	}
 }
 
