@@ -22,6 +22,7 @@ type Config struct {
 type Server struct {
 	server *server.Server
 	store  string // to remove; "" if kept
+	inside bool   // it has no port
 }
 
 // startTime bounds the start.
@@ -29,7 +30,7 @@ const startTime = 10 * time.Second
 
 // Start starts a server and waits until it is ready.
 func Start(cfg Config) (_ *Server, err error) {
-	s := &Server{}
+	s := &Server{inside: cfg.Port == 0}
 	dir := cfg.Store
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "antipode-nats-"); err != nil {
@@ -95,6 +96,12 @@ func (s *Server) URL() string { return s.server.ClientURL() }
 // Stop ends the server, waits for it, and removes its store unless it is kept.
 func (s *Server) Stop() error {
 	if s.server != nil {
+		if s.inside {
+			// Otherwise Shutdown tells pull requests that it comes, and waits 50 ms
+			// for them to hear of it. Those of this process have ended, or end with
+			// their connection.
+			s.server.DisableJetStream() // its only error is one of clusters
+		}
 		s.server.Shutdown()
 		s.server.WaitForShutdown()
 	}
