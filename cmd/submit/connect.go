@@ -22,9 +22,9 @@ const closeTime = 5 * time.Second
 
 // connect reaches the workers: those of the server that is configured, or one
 // of its own. End ends all that it started.
-func (s *submission) connect(ctx context.Context) (q *queue.Queue, end func() error, err error) {
+func (s *submission) connect(ctx context.Context, inputs []*input) (q *queue.Queue, end func() error, err error) {
 	if s.cfg.NATS.URL == "" {
-		q, end, err = s.embed(ctx)
+		q, end, err = s.embed(ctx, inputs)
 	} else {
 		q, end, err = s.reach(ctx)
 	}
@@ -62,15 +62,42 @@ func (c *closers) close() error {
 }
 
 // embed starts a server and a worker inside this process.
-func (s *submission) embed(ctx context.Context) (q *queue.Queue, end func() error, err error) {
+func (s *submission) embed(ctx context.Context, inputs []*input) (q *queue.Queue, end func() error, err error) {
 	var started closers
-	if q, err = s.embedded(ctx, &started); err != nil {
+	if q, err = s.embedded(ctx, inputs, &started); err != nil {
 		return nil, nil, errors.Join(err, started.close())
 	}
 	return q, started.close, nil
 }
 
-func (s *submission) embedded(ctx context.Context, started *closers) (*queue.Queue, error) {
+// embedded makes tables while the server starts, and serves once both are there.
+func (s *submission) embedded(ctx context.Context, inputs []*input, started *closers) (*queue.Queue, error) {
+	answers, err := cache.Open(cache.Config{Bytes: embeddedCache, Logger: s.logger()})
+	if err != nil {
+		return nil, err
+	}
+	limits := config.DefaultWorker().Budget
+	slots := worker.Slots(s.cfg.Slots)
+	w := &worker.Worker{
+		Name:    "embedded",
+		Puzzles: s.builtin,
+		Solver:  solver.New(solver.Config{Searches: slots + 1, Memory: int64(s.cfg.Memory), TableMemory: int64(s.cfg.Tables.Memory)}),
+		Cache:   answers,
+		Mode:    worker.Searched,
+		Budget:  job.Budget{States: limits.States, Time: limits.Time},
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var tables, slotsDone sync.WaitGroup
+	tables.Go(func() {
+		if _, err := w.Solver.Prepare(serving, worthTables(inputs)...); err != nil && serving.Err() == nil {
+			s.logger().Warn("no tables; searching instead", "error", err)
+		}
+	})
+	started.add(func() error {
+		stop()
+		tables.Wait()
+		return nil
+	})
 	server, err := natsd.Start(natsd.Config{})
 	if err != nil {
 		return nil, err
@@ -87,25 +114,9 @@ func (s *submission) embedded(ctx context.Context, started *closers) (*queue.Que
 	if err != nil {
 		return nil, err
 	}
-	answers, err := cache.Open(cache.Config{Bytes: embeddedCache, Logger: s.logger()})
-	if err != nil {
-		return nil, err
-	}
-	limits := config.DefaultWorker().Budget
-	slots := worker.Slots(s.cfg.Slots)
-	w := &worker.Worker{
-		Name:    "embedded",
-		Puzzles: s.builtin,
-		Solver:  solver.New(solver.Config{Searches: slots + 1, Memory: int64(s.cfg.Memory), TableMemory: int64(s.cfg.Tables.Memory)}),
-		Cache:   answers,
-		Mode:    worker.Searched,
-		Budget:  job.Budget{States: limits.States, Time: limits.Time},
-
-		Definition: work.Definition,
-	}
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var slotsDone sync.WaitGroup
+	w.Definition = work.Definition
 	slotsDone.Go(func() {
+		tables.Wait()
 		work.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: 1})
 	})
 	started.add(func() error {

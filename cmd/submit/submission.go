@@ -63,7 +63,7 @@ func (s *submission) run(ctx context.Context, names []string) error {
 			s.note("%v", err)
 		}
 	}()
-	q, end, err := s.connect(ctx)
+	q, end, err := s.connect(ctx, inputs)
 	if err != nil {
 		return s.exit(err)
 	}
