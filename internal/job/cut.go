@@ -215,10 +215,16 @@ func (c *Cutter) take() *Chunk {
 		return nil
 	}
 	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: c.pending}
-	chunk.Payload = append(make([]byte, 0, c.pos), c.buf[:c.pos]...)
+	if chunk.Payload = c.buf[:c.pos:c.pos]; c.pos < shared {
+		chunk.Payload = bytes.Clone(chunk.Payload)
+	}
 	c.advance(c.pos, c.lineAt)
 	return chunk
 }
+
+// shared is how large a payload is that stays in the memory it was read into, to
+// which nothing is written again. A smaller one has its own, and holds no more.
+const shared = readSize / 4
 
 // advance goes on after n bytes of buf, which is on the given line.
 func (c *Cutter) advance(n, line int) {

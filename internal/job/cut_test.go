@@ -560,6 +560,43 @@ func (p *producer) Read(b []byte) (int, error) {
 }
 
 // An error of the reader comes through, with the file's name.
+// A payload stays as it was, whatever is read after it, and no one can append to
+// what comes after it.
+func TestPayloadsStay(t *testing.T) {
+	p := chunked(t, "swap", puzzle.MaxChunkRecords)
+	var text strings.Builder
+	for text.Len() < 4*job.MaxChunk {
+		text.WriteString("1 2 3\n4 5 6\n7 8 9\n")
+		if text.Len()%1000 < 18 {
+			text.WriteString("# " + strings.Repeat("c", job.MaxRecord) + "\n")
+		}
+	}
+	cutter := job.NewCutter(strings.NewReader(text.String()), job.Spec{}, p)
+	var kept []*job.Chunk
+	var copies [][]byte
+	for {
+		c, err := cutter.Next(t.Context())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cap(c.Payload) > len(c.Payload) && len(c.Payload) >= job.MaxChunk/4 {
+			t.Errorf("chunk %d: room for %d bytes after its %d", c.Number, cap(c.Payload)-len(c.Payload), len(c.Payload))
+		}
+		kept, copies = append(kept, c), append(copies, bytes.Clone(c.Payload))
+	}
+	if len(kept) < 4 {
+		t.Fatalf("%d chunks", len(kept))
+	}
+	for i, c := range kept {
+		if !bytes.Equal(c.Payload, copies[i]) {
+			t.Errorf("chunk %d was changed after it was cut", i)
+		}
+	}
+}
+
 func TestReadError(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for _, text := range []string{"", "123456789\n", strings.Repeat("123456789\n", 10)} {
