@@ -16,6 +16,7 @@ import (
 	"antipode/internal/profile"
 	"antipode/internal/puzzle"
 	"antipode/internal/queue"
+	"antipode/internal/worker"
 )
 
 // options are the flags that belong to one call.
@@ -139,7 +140,7 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 	r := queue.Run{
 		Spec:        in.spec,
 		Definitions: in.definitions,
-		Window:      queue.Window{Chunks: s.cfg.Window.Chunks, Bytes: int64(s.cfg.Window.Bytes)},
+		Window:      s.window(),
 		Next:        func(ctx context.Context) (*job.Chunk, *job.Result, error) { return s.next(ctx, cutter) },
 		Write: func(_ *job.Chunk, res *job.Result) error {
 			if _, err := out.Write(res.Payload); err != nil {
@@ -179,6 +180,22 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 	}
 	return err
 }
+
+// window is the window that is configured; inside this process, where chunks come
+// at once, no more than keeps the slots busy: memory that is used again costs less
+// than memory that is new.
+func (s *submission) window() queue.Window {
+	w := queue.Window{Chunks: s.cfg.Window.Chunks, Bytes: int64(s.cfg.Window.Bytes)}
+	if s.cfg.NATS.URL == "" {
+		w.Bytes = min(w.Bytes, int64(worker.Slots(s.cfg.Slots))*chunksPerSlot*job.MaxChunk)
+	}
+	return w
+}
+
+// chunksPerSlot is how many chunks of the largest size there are for a slot inside
+// this process, besides small ones: the one it is at, and others on their way there
+// and back.
+const chunksPerSlot = 4
 
 // next cuts the next chunk. One that does not travel is answered here.
 func (s *submission) next(ctx context.Context, cutter *job.Cutter) (*job.Chunk, *job.Result, error) {
