@@ -32,6 +32,7 @@ type Cutter struct {
 	marked  bool // the byte order mark is off, if there was one
 	counted bool // the count is read
 	started bool // the framing is decided
+	lines   int  // of a record where plain may look for it, else 0
 
 	chunk        int // the number of the next
 	pending      int // records in buf[:pos]
@@ -120,6 +121,9 @@ func (c *Cutter) start() error {
 		c.spec.Format = Format{Framing: framing, Known: true}
 		c.lineAt = c.line
 		c.started = true
+		if framing.Blocks == 0 && c.puzzle.Parts()[0] != "edges" {
+			c.lines = framing.Lines
+		}
 	}
 	return nil
 }
@@ -153,6 +157,14 @@ func (c *Cutter) count() error {
 // when its end is seen as well as when it is not.
 func (c *Cutter) cut(ctx context.Context) (*Chunk, error) {
 	for {
+		if c.lines > 0 {
+			n, end := plain(c.buf[c.pos:], c.lines, c.max-c.pending, MaxChunk-c.pos)
+			c.pos += end
+			c.lineAt += n * c.lines
+			if c.pending += n; c.pending == c.max {
+				return c.take(), nil
+			}
+		}
 		f, found := c.next(c.buf[c.pos:])
 		ahead := len(c.buf) - c.pos
 		if found == puzzle.FoundOne {
