@@ -103,28 +103,22 @@ func (s *submission) embedded(ctx context.Context, inputs []*input, started *clo
 		return nil, err
 	}
 	started.add(server.Stop)
-	open := func(name string) (*queue.Queue, error) {
-		q, err := queue.Open(ctx, queue.Config{InProcess: server, Name: name, Logger: s.logger()})
-		if err == nil {
-			started.add(func() error { return closeQueue(q) })
-		}
-		return q, err
-	}
-	work, err := open("antipode worker")
+	q, err := queue.Open(ctx, queue.Config{InProcess: server, Name: "antipode submit", Logger: s.logger()})
 	if err != nil {
 		return nil, err
 	}
-	w.Definition = work.Definition
+	started.add(func() error { return closeQueue(q) })
+	w.Definition = q.Definition
 	slotsDone.Go(func() {
 		tables.Wait()
-		work.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: 1})
+		q.Serve(serving, serving, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: 1})
 	})
 	started.add(func() error {
 		stop()
 		slotsDone.Wait()
 		return nil
 	})
-	return open("antipode submit")
+	return q, nil
 }
 
 // embeddedCache bounds the answers that submit's own worker keeps, in bytes.
