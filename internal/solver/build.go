@@ -51,9 +51,8 @@ type plan struct {
 	space          *puzzle.Space
 	goal           puzzle.State
 	blocks, places int
-	ways           int  // most that a state has
-	codeBits       int  // of a way's code: 0 for a board not found, or way + 1
-	packed         bool // into codes, not bytes
+	ways           int // most that a state has
+	codeBits       int // of a way's code: 0 for a board not found, or way + 1
 	tail           *order
 	links          []link   // by block, then by way
 	rows           []uint16 // one after the other, places each
@@ -77,14 +76,8 @@ const (
 )
 
 func newPlan(space *puzzle.Space, goal puzzle.State) *plan {
-	return newPlanFor(space, goal, space.Cells() > unpackedCells)
-}
-
-func newPlanFor(space *puzzle.Space, goal puzzle.State, packed bool) *plan {
-	p := &plan{order: numbering(space.Cells(), space.HasBlank()), space: space, goal: goal, packed: packed}
-	if packed {
-		p.halve(space, goal)
-	}
+	p := &plan{order: numbering(space.Cells(), space.HasBlank()), space: space, goal: goal}
+	p.halve(space, goal)
 	p.places = p.patterns
 	left := p.cells
 	for k := 0; left > tailCells || left == p.cells && space.HasBlank(); k++ {
@@ -105,12 +98,13 @@ func newPlanFor(space *puzzle.Space, goal puzzle.State, packed bool) *plan {
 // bytes is the memory of a table, and of what its making needs besides.
 func (p *plan) bytes() (table, making int64) {
 	words := int64(p.patterns) * int64(wordBytes(p.lanes))
-	links := int64(p.blocks*p.ways) * int64(unsafe.Sizeof(link{}))
+	table = int64(p.blocks*p.ways)*int64(unsafe.Sizeof(link{})) + words*int64(p.codeBits)
 	making = 2*words + 3*int64(p.blocks)
-	if states := int64(p.patterns) * int64(p.lanes); !p.packed {
-		return links + 2*states, making + states + words*int64(p.codeBits)
+	if p.cells <= measuredCells {
+		table += int64(factorials[p.cells])
+		making += int64(p.patterns) * int64(p.lanes)
 	}
-	return links + words*int64(p.codeBits), making
+	return table, making
 }
 
 // wordBytes is the size of the word for so many lanes.
@@ -120,8 +114,10 @@ func wordBytes(lanes int) int {
 		return 8
 	case lanes > 16:
 		return 4
+	case lanes > 8:
+		return 2
 	}
-	return 2
+	return 1
 }
 
 // link finds the links and rows.
@@ -260,8 +256,10 @@ func build(ctx context.Context, p *plan, progress *atomic.Int64) (*Table, error)
 		return buildWords[uint64](ctx, p, progress)
 	case 4:
 		return buildWords[uint32](ctx, p, progress)
+	case 2:
+		return buildWords[uint16](ctx, p, progress)
 	}
-	return buildWords[uint16](ctx, p, progress)
+	return buildWords[uint8](ctx, p, progress)
 }
 
 func buildWords[W word](ctx context.Context, p *plan, progress *atomic.Int64) (*Table, error) {
@@ -282,7 +280,7 @@ func buildWords[W word](ctx context.Context, p *plan, progress *atomic.Int64) (*
 		}
 	}
 	t := &Table{plan: p, home: p.number(p.goal)}
-	if !p.packed {
+	if p.cells <= measuredCells {
 		b.distance = make([]uint8, p.patterns*p.lanes)
 		for i := range b.distance {
 			b.distance[i] = unreached
@@ -308,10 +306,9 @@ func buildWords[W word](ctx context.Context, p *plan, progress *atomic.Int64) (*
 	for j := range p.codeBits {
 		b.table[home*p.codeBits+j] &^= 1 << lane
 	}
-	if b.distance == nil {
-		t.codes = littleEndian(b.table)
-	} else {
-		b.unpack(t)
+	t.codes = littleEndian(b.table)
+	if b.distance != nil {
+		t.distance = p.byRank(b.distance)
 	}
 	return t, t.check()
 }
@@ -425,30 +422,22 @@ func (b *builder[W]) measure(block int, found []W, distance uint8) {
 	}
 }
 
-// unpack gives a table bytes for each board.
-func (b *builder[W]) unpack(t *Table) {
-	t.distance = make([]uint8, len(b.distance))
-	for i := range t.distance {
-		t.distance[i] = unreached
+// byRank puts the distances of all boards at their ranks, from their numbers.
+func (p *plan) byRank(distance []uint8) []uint8 {
+	ranked := make([]uint8, factorials[p.cells])
+	for i := range ranked {
+		ranked[i] = unreached
 	}
-	t.first = make([]uint8, len(b.distance))
-	first, distance, table := t.first, b.distance, b.table
-	for pattern := range b.patterns {
-		codes := table[:b.codeBits]
-		board := b.boards(pattern)
-		for lane, d := range distance[:b.lanes] {
-			if d == unreached {
-				continue
+	for pattern := range p.patterns {
+		b := p.boards(pattern)
+		for lane, d := range distance[:p.lanes] {
+			if d != unreached {
+				ranked[rank(b.at(lane), p.cells)] = d
 			}
-			t.distance[rank(board(lane), b.cells)] = d
-			code := 0
-			for j, w := range codes {
-				code |= int(w>>lane&1) << j
-			}
-			first[lane] = uint8(max(code, 1) - 1)
 		}
-		first, distance, table = first[b.lanes:], distance[b.lanes:], table[b.codeBits:]
+		distance = distance[p.lanes:]
 	}
+	return ranked
 }
 
 // touched returns n zeros that are written to: a page that is read before it is

@@ -3,7 +3,9 @@ package solver
 import "unsafe"
 
 // word holds the boards of a pattern, a bit a lane.
-type word interface{ uint16 | uint32 | uint64 }
+type word interface {
+	uint8 | uint16 | uint32 | uint64
+}
 
 // xorLanes moves the bit of every lane l to lane l^x: for each bit of x it swaps
 // the halves of all groups of lanes that differ from there on. It is in three parts
@@ -24,12 +26,12 @@ func xorMiddle[W word](w W, x uint8) W {
 	d := (w ^ w>>s) & (^W(0) / 17)
 	w ^= d ^ d<<s
 	s = x & 8
-	d = (w ^ w>>s) & (^W(0) / 257)
+	d = (w ^ w>>s) & W(0x00ff00ff00ff00ff&uint64(^W(0)))
 	return w ^ d ^ d<<s
 }
 
 func xorHigh[W word](w W, x uint8) W {
-	if unsafe.Sizeof(w) == 2 {
+	if unsafe.Sizeof(w) <= 2 {
 		return w
 	}
 	s := x & 16

@@ -126,9 +126,30 @@ func (o *order) find(s puzzle.State) (pattern, lane int) {
 }
 
 // state returns the state of a pattern and a lane.
-func (o *order) state(pattern, lane int) (s puzzle.State) {
+func (o *order) state(pattern, lane int) puzzle.State {
+	b := o.boards(pattern)
+	return b.at(lane)
+}
+
+// boards are the states of a pattern.
+type boards struct {
+	first puzzle.State                      // of lane 0
+	turns [puzzle.MaxCells / 2]puzzle.State // what each bit of a lane changes in it
+	shift puzzle.State
+}
+
+func (b *boards) at(lane int) puzzle.State {
+	s := b.first
+	for ; lane != 0; lane &= lane - 1 {
+		s ^= b.turns[bits.TrailingZeros(uint(lane))]
+	}
+	return s - b.shift
+}
+
+func (o *order) boards(pattern int) (b boards) {
+	b.shift = o.shift
 	free := uint32(1)<<o.cells - 1
-	pair, last := 0, puzzle.State(0) // the labels of a pair differ by the lowest bit
+	pairs := 0
 	for k := range o.groups {
 		g := &o.groups[k]
 		digit := pattern / g.weight
@@ -136,11 +157,11 @@ func (o *order) state(pattern, lane int) (s puzzle.State) {
 		label := 2 * (g.labels & 15)
 		if g.single {
 			if k == 0 && o.shift != 0 {
-				label++
+				label++ // the blank
 			}
-			low := nth(free, digit)
-			s |= label << (4 * low)
-			free &^= 1 << low
+			cell := nth(free, digit)
+			b.first |= label << (4 * cell)
+			free &^= 1 << cell
 			continue
 		}
 		j := 1
@@ -148,39 +169,21 @@ func (o *order) state(pattern, lane int) (s puzzle.State) {
 			j++
 		}
 		low, high := nth(free, digit-j*(j-1)/2), nth(free, j)
-		s |= label<<(4*low) | label<<(4*high)
-		last = 1<<(4*low) | 1<<(4*high)
-		if lane>>pair&1 == 1 {
-			s |= 1 << (4 * low)
-		} else {
-			s |= 1 << (4 * high)
-		}
+		b.first |= label<<(4*low) | (label+1)<<(4*high)
+		b.turns[pairs] = 1<<(4*low) | 1<<(4*high) // the labels of a pair differ by the lowest bit
 		free &^= 1<<low | 1<<high
-		pair++
+		pairs++
 	}
-	s -= o.shift
-	if o.signed && o.sign(s) != o.negative {
-		s = (s + o.shift ^ last) - o.shift
-	}
-	return s
-}
-
-// boards returns state for each of a pattern's lanes; lanes must not be halved.
-func (o *order) boards(pattern int) func(lane int) puzzle.State {
-	first := o.state(pattern, 0) + o.shift
-	var turns [puzzle.MaxCells / 2]puzzle.State // what the other way round changes, by pair
-	for pair := range turns {
-		if 1<<pair < o.lanes {
-			turns[pair] = o.state(pattern, 1<<pair) + o.shift ^ first
+	if o.signed { // the last pair makes up for every other that is turned
+		last := b.turns[pairs-1]
+		for pair := range pairs - 1 {
+			b.turns[pair] ^= last
+		}
+		if o.sign(b.first-o.shift) != o.negative {
+			b.first ^= last
 		}
 	}
-	return func(lane int) puzzle.State {
-		s := first
-		for ; lane != 0; lane &= lane - 1 {
-			s ^= turns[bits.TrailingZeros(uint(lane))]
-		}
-		return s - o.shift
-	}
+	return b
 }
 
 // nth returns the number of a set's n-th element, from 0.

@@ -315,7 +315,7 @@ func (s *Solver) Prepare(ctx context.Context, puzzles ...*puzzle.Puzzle) (int, e
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range puzzles {
 		for _, goal := range likelyGoals(p) {
-			if p.Cells() > unpackedCells {
+			if p.Cells() > measuredCells {
 				continue
 			}
 			t := s.targets.of(&puzzle.Question{Space: p.Space(), Goal: goal})

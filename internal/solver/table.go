@@ -12,33 +12,26 @@ import (
 // unreached marks the states of a table from which its goal is not reachable.
 const unreached = 255
 
-// unpackedCells is the largest board whose table has bytes for each state: its
-// distance is then a single look-up.
-const unpackedCells = 10
+// measuredCells is the largest board whose table has distances too: each is then a
+// single look-up.
+const measuredCells = 10
 
 // Table knows for every state of a space the first move of the first shortest way
 // to one goal, and so the way. With values relabelled by the goal, one table serves
 // every goal of a space without a blank, and one for each cell of the goal's blank
 // every goal of a space with one.
-//
-// Up to 10 cells it has two bytes for each state. Beyond that it has the codes of the
-// first ways, a few bits each.
 type Table struct {
 	*plan
 	home   number
 	layers []int // states at each distance
 
-	// distance to the goal in moves, at a state's rank; unreached where there is no
-	// way.
-	distance []uint8
-	// first is the least of a state's ways that leads to a state one nearer to the
-	// goal, at the state's number.
-	first []uint8
-
 	// codes has for each pattern codeBits words, each with a bit for each lane, the
 	// lowest byte first. A state's code, the bit of the first word being the lowest,
 	// is its first way + 1; 0 for the goal, and where there is no way.
 	codes []byte
+	// distance to the goal in moves, at a state's rank; unreached where there is no
+	// way. Only up to measuredCells.
+	distance []uint8
 }
 
 // errTooDeep says that a space is deeper than a table's bytes can count.
@@ -85,26 +78,22 @@ func (t *Table) checkState(s puzzle.State) error {
 			nearest, least = near, way
 		}
 	}
-	switch {
-	case s == t.goal && known && d == 0:
-	case !known && nearest < 0:
-	case s == t.goal || !known || d != nearest+1 || t.way(t.number(s)) != least:
-		return fmt.Errorf("table check: state %x at distance %d, first way %d; its nearest neighbour is at %d by way %d", uint64(s), d, t.way(t.number(s)), nearest, least)
+	switch way := t.way(t.number(s)); {
+	case s == t.goal && known && d == 0 && way < 0:
+	case !known && nearest < 0 && way < 0:
+	case s == t.goal || !known || d != nearest+1 || way != least:
+		return fmt.Errorf("table check: state %x at distance %d, first way %d; its nearest neighbour is at %d by way %d", uint64(s), d, way, nearest, least)
 	}
 	return nil
 }
 
-// way returns the first way of a state that is not the goal; where it has none,
-// -1 or, with bytes for each state, any.
+// way returns the first way of a state, -1 where it has none and at the goal.
 func (t *Table) way(n number) int {
-	pattern := n.block*t.places + n.place
-	if t.first != nil {
-		return int(t.first[pattern*t.lanes+n.lane])
-	}
 	size := wordBytes(t.lanes)
-	at, code := pattern*t.codeBits*size+n.lane>>3, 0
+	at := t.codes[(n.block*t.places+n.place)*t.codeBits*size+n.lane>>3:]
+	code := 0
 	for j := range t.codeBits {
-		code |= int(t.codes[at+j*size]>>(n.lane&7)&1) << j
+		code |= int(at[j*size]>>(n.lane&7)&1) << j
 	}
 	return code - 1
 }
@@ -112,10 +101,7 @@ func (t *Table) way(n number) int {
 // enter returns the number of a state; ok is false where there is no way from it to
 // the goal.
 func (t *Table) enter(s puzzle.State) (n number, ok bool) {
-	switch {
-	case t.distance != nil:
-		return t.number(s), t.distance[rank(s, t.cells)] != unreached
-	case !t.has(s):
+	if !t.has(s) {
 		return number{}, false
 	}
 	n = t.number(s)

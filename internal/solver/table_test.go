@@ -3,7 +3,6 @@ package solver
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,17 +11,16 @@ import (
 	"antipode/internal/puzzle"
 )
 
-// makeTable makes a table with bytes for each state, or with codes.
-func makeTable(t tester, space *puzzle.Space, goal puzzle.State, packed bool) *Table {
+func makeTable(t tester, space *puzzle.Space, goal puzzle.State) *Table {
 	t.Helper()
-	table, err := build(context.Background(), newPlanFor(space, goal, packed), new(atomic.Int64))
+	table, err := NewTable(context.Background(), space, goal)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return table
 }
 
-// Tables of either encoding say of every state of any small puzzle what the plain
+// Tables say of every state of any small puzzle what the plain
 // search says.
 func TestTablesOfSmallPuzzles(t *testing.T) {
 	for range 5 {
@@ -43,25 +41,23 @@ func compareTables(t tester, subject subject, goal []uint8) {
 	t.Helper()
 	field := subject.plain.Distances(goal, plain.All)
 	q := subject.ask(goal, goal)
-	for _, packed := range []bool{false, true} {
-		table := makeTable(t, q.Space, q.Goal, packed)
-		if !slices.Equal(table.Layers(), field.Counts()) {
-			t.Errorf("packed %v: layers %v, want %v", packed, table.Layers(), field.Counts())
-		}
-		permutations(goal, func(start []uint8) {
-			s := subject.ask(start, goal).Start
-			want, reachable := field.Distance(start)
-			d, ok := table.Distance(s)
-			moves, way := table.AppendMoves(nil, s)
-			switch {
-			case ok != reachable || way != reachable:
-				t.Fatalf("packed %v, %v: reachable %v, with moves %v; want %v", packed, start, ok, way, reachable)
-			case !ok:
-			case d != want || !slices.Equal(ints(moves), field.First(start, want)):
-				t.Fatalf("packed %v, %v: distance %d, moves %v; want %d, %v", packed, start, d, moves, want, field.First(start, want))
-			}
-		})
+	table := makeTable(t, q.Space, q.Goal)
+	if !slices.Equal(table.Layers(), field.Counts()) {
+		t.Errorf("layers %v, want %v", table.Layers(), field.Counts())
 	}
+	permutations(goal, func(start []uint8) {
+		s := subject.ask(start, goal).Start
+		want, reachable := field.Distance(start)
+		d, ok := table.Distance(s)
+		moves, way := table.AppendMoves(nil, s)
+		switch {
+		case ok != reachable || way != reachable:
+			t.Fatalf("%v: reachable %v, with moves %v; want %v", start, ok, way, reachable)
+		case !ok:
+		case d != want || !slices.Equal(ints(moves), field.First(start, want)):
+			t.Fatalf("%v: distance %d, moves %v; want %d, %v", start, d, moves, want, field.First(start, want))
+		}
+	})
 }
 
 // The same, of puzzles with more cells: halved and not, of many ways, and without
@@ -85,8 +81,7 @@ func TestTablesOfSevenCells(t *testing.T) {
 	}
 }
 
-// A table's check finds every wrong distance and every wrong first way of a small
-// table.
+// A table's check finds every wrong distance and every wrong bit of a small table.
 func TestTableCheck(t *testing.T) {
 	for _, s := range []subject{slide(t, 2, 2), swaps(t, 2, 2), slide(t, 3, 2)} {
 		goal := upTo(1, s.Cells())
@@ -94,26 +89,32 @@ func TestTableCheck(t *testing.T) {
 			goal = solvedWithBlank(s.Cells(), 1)
 		}
 		q := s.ask(goal, goal)
-		table := makeTable(t, q.Space, q.Goal, false)
+		table := makeTable(t, q.Space, q.Goal)
 		for i := range table.patterns * table.lanes {
 			state := table.state(i/table.lanes, i%table.lanes)
-			distance, first := &table.distance[rank(state, s.Cells())], &table.first[i]
-			d, way := *distance, *first
+			distance := &table.distance[rank(state, s.Cells())]
+			d := *distance
 			for _, wrong := range []uint8{0, 1, 2, d + 1, d - 1, d + 2, d - 2, unreached} {
 				if *distance = wrong; wrong != d && table.check() == nil {
 					t.Fatalf("%s: distance %d of %x goes for %d", s.Name, wrong, state, d)
 				}
 			}
 			*distance = d
-			if d == 0 || d == unreached { // no way goes on from there
-				continue
-			}
-			for wrong := range q.Space.AppendNext(nil, state) {
-				if *first = uint8(wrong); uint8(wrong) != way && table.check() == nil {
-					t.Fatalf("%s: way %d from %x goes for %d", s.Name, wrong, state, way)
+		}
+		if err := table.check(); err != nil {
+			t.Error(err)
+		}
+		for i := range table.codes {
+			for bit := range 8 {
+				if i%wordBytes(table.lanes)*8+bit >= table.lanes { // of no board
+					continue
 				}
+				table.codes[i] ^= 1 << bit
+				if table.check() == nil {
+					t.Fatalf("%s: bit %d of byte %d may be wrong", s.Name, bit, i)
+				}
+				table.codes[i] ^= 1 << bit
 			}
-			*first = way
 		}
 		if err := table.check(); err != nil {
 			t.Error(err)
@@ -125,7 +126,7 @@ func TestTableCheck(t *testing.T) {
 // table.
 func TestTableCheckOfLargeTable(t *testing.T) {
 	q := eight(t).ask(solvedWithBlank(9, 0), solvedWithBlank(9, 0))
-	table := makeTable(t, q.Space, q.Goal, false)
+	table := makeTable(t, q.Space, q.Goal)
 	for part := range 4 { // quarters
 		found := *table
 		found.distance = slices.Clone(table.distance)

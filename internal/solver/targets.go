@@ -221,7 +221,7 @@ func (t *target) tableCost() int64 {
 	for n := range cells {
 		cost *= int64(n + 1)
 	}
-	if cells > unpackedCells {
+	if cells > measuredCells {
 		cost /= 16
 	}
 	return cost
@@ -230,7 +230,7 @@ func (t *target) tableCost() int64 {
 // patternCost is what a target's patterns cost, an entry being as much work as a
 // state; 0 where a table is better, or there is no blank.
 func (t *target) patternCost() int64 {
-	if cells := t.space.Cells(); cells > unpackedCells && t.space.HasBlank() {
+	if cells := t.space.Cells(); cells > measuredCells && t.space.HasBlank() {
 		return patternBytes(cells)
 	}
 	return 0
