@@ -3,7 +3,6 @@ package solver
 import (
 	"testing"
 
-	"antipode/internal/job"
 	"antipode/internal/puzzle"
 )
 
@@ -26,16 +25,27 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
+// The figure to compare with BenchmarkTable's: what a state costs a search.
 func BenchmarkSearch(b *testing.B) {
-	s := newSolver()
-	q := eight(b).ask([]uint8{8, 7, 6, 0, 4, 1, 2, 5, 3}, []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8})
-	var nodes int64
-	for b.Loop() {
-		a, err := s.Solve(b.Context(), q, Plan{Method: BySearch, target: &target{space: q.Space, reach: func() *puzzle.Reach { return nil }}}, puzzle.Moves, job.Budget{}, nil, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		nodes += a.Nodes
+	far := antipodes(b)
+	for _, c := range []struct {
+		name string
+		q    *puzzle.Question
+	}{
+		{"eight", eight(b).ask([]uint8{8, 7, 6, 0, 4, 1, 2, 5, 3}, []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8})},
+		{"antipode", rotegame(b).ask(far[0][0], far[0][1])},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			search := NewSearch(512 << 20)
+			var states int64
+			for b.Loop() {
+				if _, _, end, err := search.run(b.Context(), c.q, limits{}, nil); end != found || err != nil {
+					b.Fatal(end, err)
+				}
+				states += search.states()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(states), "ns/state")
+			b.ReportMetric(float64(states)/float64(b.N), "states")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(nodes), "ns/state")
 }

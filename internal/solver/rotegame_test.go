@@ -21,7 +21,7 @@ func placed(start, goal []uint8) []uint8 {
 
 // antipodes are the 163 pairs of boards that are 34 moves apart, and none is
 // farther: found by a search of all 12! boards.
-func antipodes(t *testing.T) (pairs [][2][]uint8) {
+func antipodes(t testing.TB) (pairs [][2][]uint8) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/rotegame_antipodes.in")
 	if err != nil {

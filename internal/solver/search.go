@@ -18,6 +18,8 @@ import (
 //     the first way, and ends the search.
 //   - When the backward side meets, its layer is finished; of the states that met,
 //     the one that the forward side discovered first has the first way.
+//   - The sides can only meet in the last layer of the other: a state of an earlier
+//     one would be on a way that is as short as one that both sides have ruled out.
 //   - From the meeting the way goes on down the backward layers, by the first move
 //     that leads one layer nearer to the goal.
 type Search struct {
@@ -109,7 +111,7 @@ func (s *Search) expand(ctx context.Context, space *puzzle.Space, side, other *s
 			if side.full() && !s.enlarge(side) {
 				return 0, overBudget, nil
 			}
-			if !side.add(e.State, uint32(i)) {
+			if !side.add(e.State, uint32(i)) || !other.sieve.holds(e.State) {
 				continue
 			}
 			n, met := other.find(e.State)
@@ -126,7 +128,7 @@ func (s *Search) expand(ctx context.Context, space *puzzle.Space, side, other *s
 			return 0, overBudget, nil
 		}
 	}
-	side.layers = append(side.layers, end)
+	side.endLayer(end)
 	switch {
 	case first >= 0:
 		return other.states[first], found, nil

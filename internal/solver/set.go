@@ -19,7 +19,44 @@ type set struct {
 	index  []uint32 // its memory is kept beyond its length
 	shift  uint     // 64 - log2(len(index))
 	layers []int    // number of the first state of each layer
+	sieve  sieve    // of the last layer
 }
+
+// sieve tells quickly of most states that they are not among some: a bit for each
+// hash, an eighth of them set. It is small enough to stay in the cache, where the
+// index of a large set is not.
+type sieve struct {
+	bits  []uint64
+	shift uint // 64 - log2 of the number of bits
+}
+
+// maxSieve is the size of the largest sieve, in bits: 1 MiB. Beyond a million states
+// it lets more through.
+const maxSieve = 1 << 23
+
+// fill makes it the sieve of some states.
+func (v *sieve) fill(states []puzzle.State) {
+	log := uint(min(max(9, bits.Len(uint(len(states)))+3), bits.Len(maxSieve-1)))
+	words := 1 << (log - 6)
+	if cap(v.bits) < words {
+		v.bits = make([]uint64, words)
+	}
+	v.bits = v.bits[:words]
+	clear(v.bits)
+	v.shift = 64 - log
+	for _, s := range states {
+		h := hash(s) >> v.shift
+		v.bits[h>>6] |= 1 << (h & 63)
+	}
+}
+
+// holds tells whether a state may be among those of the sieve.
+func (v *sieve) holds(s puzzle.State) bool {
+	h := hash(s) >> v.shift
+	return v.bits[h>>6]>>(h&63)&1 == 1
+}
+
+func hash(s puzzle.State) uint64 { return uint64(s) * 0x9e3779b97f4a7c15 } // Fibonacci hashing
 
 const (
 	firstStates = 1 << 10
@@ -41,6 +78,7 @@ func (t *set) reset(root puzzle.State) {
 	t.states, t.from, t.layers = t.states[:0], t.from[:0], append(t.layers[:0], 0)
 	t.resize(n)
 	t.add(root, 0)
+	t.sieve.fill(t.states)
 }
 
 // bytes is the memory that the set holds.
@@ -72,7 +110,7 @@ func (t *set) resize(n int) {
 // place returns where a state stands in the index, or would.
 func (t *set) place(s puzzle.State) uint64 {
 	mask := uint64(len(t.index) - 1)
-	i := uint64(s) * 0x9e3779b97f4a7c15 >> t.shift // Fibonacci hashing
+	i := hash(s) >> t.shift
 	for {
 		if n := t.index[i]; n == 0 || t.states[n-1] == s {
 			return i
@@ -101,6 +139,12 @@ func (t *set) find(s puzzle.State) (n int, ok bool) {
 
 // lastLayer returns the numbers of the states of the last layer.
 func (t *set) lastLayer() (start, end int) { return t.layers[len(t.layers)-1], len(t.states) }
+
+// endLayer ends the layer that began with the given number.
+func (t *set) endLayer(start int) {
+	t.layers = append(t.layers, start)
+	t.sieve.fill(t.states[start:])
+}
 
 // lastSize is the number of states of the last layer.
 func (t *set) lastSize() int { return len(t.states) - t.layers[len(t.layers)-1] }
