@@ -297,3 +297,30 @@ func TestManyAsk(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A change of what a search visits must be meant: these counts are this program's
+// own. They change with the choice of the side, the order of moves, and what ends a
+// layer; less is better.
+func TestSearchStates(t *testing.T) {
+	far := antipodes(t)
+	fifteen := slide(t, 4, 4)
+	walked := fifteen.walk(rand.New(rand.NewPCG(15, 15)), solvedWithBlank(16, 0), 150)
+	for _, c := range []struct {
+		name string
+		q    *puzzle.Question
+		want int64
+	}{
+		{"eight, 31 moves", eight(t).ask([]uint8{8, 7, 6, 0, 4, 1, 2, 5, 3}, []uint8{0, 1, 2, 3, 4, 5, 6, 7, 8}), 20220},
+		{"swap, 16 moves", swap(t).ask([]uint8{9, 8, 7, 6, 5, 4, 3, 2, 1}, upTo(1, 9)), 262940},
+		{"rotegame, 34 moves", rotegame(t).ask(far[0][0], far[0][1]), 469934},
+		{"rotegame, repeated", rotegame(t).ask([]uint8{1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3}, []uint8{3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1}), 251},
+		{"rotegame, six kinds", rotegame(t).ask([]uint8{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}, []uint8{6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1}), 4014},
+		{"15-puzzle", fifteen.ask(walked, solvedWithBlank(16, 0)), 395751},
+	} {
+		s := NewSearch(512 << 20)
+		moves, _, end, err := s.run(context.Background(), c.q, limits{}, nil)
+		if s.states() != c.want || end != found || err != nil {
+			t.Errorf("%s: %d states visited, once %d; %d moves, outcome %d, %v", c.name, s.states(), c.want, len(moves), end, err)
+		}
+	}
+}
