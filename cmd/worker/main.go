@@ -151,15 +151,22 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		return err
 	}
 	defer closeWithin(w.Cache.Close, log)
-	tables, err := w.Prepare(take)
-	if err != nil {
-		return stopped(take, fmt.Errorf("build tables: %w", err))
-	}
+	var tables int
+	prepared := make(chan error, 1)
+	go func() { // while the connection is made
+		var err error
+		tables, err = w.Prepare(take)
+		prepared <- err
+	}()
 	q, err := queue.Open(take, queue.Config{URL: cfg.NATS.URL, Name: "antipode worker " + w.Name, Logger: log})
+	unprepared := <-prepared
 	if err != nil {
 		return stopped(take, err)
 	}
 	defer closeWithin(q.Close, log)
+	if unprepared != nil {
+		return stopped(take, fmt.Errorf("build tables: %w", unprepared))
+	}
 	w.Definition = q.Definition
 	log.Info("ready", "worker", w.Name, "puzzles", strings.Join(puzzles.Names(), " "), "tables", tables, "slots", slots,
 		"cache", cfg.Cache.Mode, "redis", cfg.Redis.Addr, "version", version.String(), "seconds", time.Since(began).Seconds())
