@@ -2,6 +2,8 @@ package solver
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 	"sync/atomic"
 
@@ -15,7 +17,12 @@ import (
 type Config struct {
 	Searches    int   // at the same time
 	Memory      int64 // of all searches' sets, in bytes
-	TableMemory int64 // of all tables, in bytes
+	TableMemory int64 // of all tables, in bytes, but for those that are mapped
+
+	// Tables is a folder of files that hold tables; "" is none. Refused hears of those
+	// that are of no use, once for each that is written; it may be nil.
+	Tables  string
+	Refused func(file string, err error)
 }
 
 // Solver answers questions by the cheapest method that can. It is safe for use
@@ -31,7 +38,7 @@ func New(cfg Config) *Solver {
 	for range cfg.Searches {
 		s.searches <- NewSearch(cfg.Memory / int64(cfg.Searches))
 	}
-	s.targets.init(cfg.TableMemory)
+	s.targets.init(cfg)
 	return s
 }
 
@@ -219,6 +226,7 @@ func Walk(ways []Way) {
 			var m uint8
 			w.at, m = w.Plan.table.step(w.at)
 			w.moves = append(w.moves, m)
+			w.Plan.table.long(len(w.moves))
 			going = append(going, w)
 		}
 		walking = going
@@ -308,18 +316,20 @@ func searched(method string, nodes int64, moves []uint8, bound int, end outcome)
 	return a
 }
 
-// Prepare builds the tables that the puzzles' questions will most likely need,
-// and returns how many there are now.
+// Prepare builds the tables that the puzzles' questions will most likely need, or
+// opens the files of those that are too large to be built, and returns how many
+// there are now.
 func (s *Solver) Prepare(ctx context.Context, puzzles ...*puzzle.Puzzle) (int, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range puzzles {
 		for _, goal := range likelyGoals(p) {
-			if p.Cells() > measuredCells {
-				continue
-			}
 			t := s.targets.of(&puzzle.Question{Space: p.Space(), Goal: goal})
 			g.Go(func() error {
+				if t.isStored() {
+					s.targets.open(ctx, t)
+					return ctx.Err()
+				}
 				if err := s.targets.build(ctx, t, new(atomic.Int64)); err != errTooDeep {
 					return err
 				}
@@ -331,17 +341,21 @@ func (s *Solver) Prepare(ctx context.Context, puzzles ...*puzzle.Puzzle) (int, e
 	return s.targets.tables(), err
 }
 
-// likelyGoals returns the goals of a puzzle in canonical form, but for those
-// that repeat values: the definition's, and where records bring theirs one for
-// each cell of the blank.
+// likelyGoals returns the goals of a puzzle in canonical form that its tables are
+// for: the definition's, and where records bring theirs one for each cell of the
+// blank. Where values repeat, so do most records'; then only tables from files,
+// which cost nothing, are worth having before they are needed.
 func likelyGoals(p *puzzle.Puzzle) []puzzle.State {
-	if p.Space() == nil {
+	if p.Space() == nil || p.Cells() > maxTableCells {
 		return nil
 	}
-	if _, _, repeat := p.Values(); repeat {
+	if _, _, repeat := p.Values(); repeat && p.Cells() <= measuredCells {
 		return nil
 	}
 	goal, fixed := p.Goal()
+	if fixed && !p.BringsGoal() && repeats(goal) {
+		return nil
+	}
 	if !p.HasBlank() {
 		return []puzzle.State{identity(p.Cells(), -1)}
 	}
@@ -352,6 +366,36 @@ func likelyGoals(p *puzzle.Puzzle) []puzzle.State {
 		}
 	}
 	return goals
+}
+
+// repeats tells whether a value stands on a board twice.
+func repeats(board []uint8) bool {
+	var seen [puzzle.MaxValue + 1]bool
+	for _, v := range board {
+		if seen[v] {
+			return true
+		}
+		seen[v] = true
+	}
+	return false
+}
+
+// StoredGoals returns the goals in canonical form whose tables can be kept in files
+// for a puzzle's questions. The error says why there are none.
+func StoredGoals(p *puzzle.Puzzle) ([]puzzle.State, error) {
+	switch n := p.Cells(); {
+	case p.Space() == nil:
+		return nil, errors.New("each of its records brings moves of its own")
+	case n <= measuredCells:
+		return nil, fmt.Errorf("a table of %d cells needs no file: a worker builds it in memory in milliseconds", n)
+	case n > maxTableCells:
+		return nil, fmt.Errorf("a table of %d cells; %d are possible", n, maxTableCells)
+	}
+	goals := likelyGoals(p)
+	if len(goals) == 0 {
+		return nil, errors.New("its goal repeats values, and tables are for distinct ones")
+	}
+	return goals, nil
 }
 
 // identity is the canonical form of a goal with distinct values.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 
 	"antipode/internal/puzzle"
@@ -28,7 +29,8 @@ type Table struct {
 	// codes has for each pattern codeBits words, each with a bit for each lane, the
 	// lowest byte first. A state's code, the bit of the first word being the lowest,
 	// is its first way + 1; 0 for the goal, and where there is no way.
-	codes []byte
+	codes  []byte
+	mapped bool // codes are a file's, and end with the Table
 	// distance to the goal in moves, at a state's rank; unreached where there is no
 	// way. Only up to measuredCells.
 	distance []uint8
@@ -40,10 +42,15 @@ var errTooDeep = errors.New("states at a distance of more than 254 moves")
 // NewTable makes the table of a space and of a goal with distinct labels. It keeps
 // all processors busy, and for a moment needs about twice the table's memory.
 func NewTable(ctx context.Context, space *puzzle.Space, goal puzzle.State) (*Table, error) {
+	return BuildTable(ctx, space, goal, new(atomic.Int64))
+}
+
+// BuildTable is NewTable; progress counts the table's states.
+func BuildTable(ctx context.Context, space *puzzle.Space, goal puzzle.State, progress *atomic.Int64) (*Table, error) {
 	if n := space.Cells(); n > maxTableCells {
 		return nil, fmt.Errorf("a table of %d cells; %d are possible", n, maxTableCells)
 	}
-	return build(ctx, newPlan(space, goal), new(atomic.Int64))
+	return build(ctx, newPlan(space, goal), progress)
 }
 
 // checkStates is how many states check looks at, spread over the table.
@@ -61,16 +68,32 @@ func (t *Table) check() error {
 		return fmt.Errorf("table check: %d states, of which %d can be reached", sum, want)
 	}
 	size := t.patterns * t.lanes
-	for n := range min(size, checkStates) {
-		i := int(int64(n) * int64(size) / int64(min(size, checkStates)))
-		if err := t.checkState(t.state(i/t.lanes, i%t.lanes)); err != nil {
+	samples := min(size, checkStates)
+	wrong := make([]error, samples)
+	_ = inRuns(context.Background(), samples, func() func(int) { // a matter of milliseconds
+		return func(n int) {
+			i := int(int64(n) * int64(size) / int64(samples))
+			wrong[n] = t.checkState(t.state(i/t.lanes, i%t.lanes))
+		}
+	})
+	for _, err := range wrong {
+		if err != nil {
 			return err
 		}
 	}
 	return t.checkState(t.goal)
 }
 
-func (t *Table) checkState(s puzzle.State) error {
+func (t *Table) checkState(s puzzle.State) (err error) {
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case damage:
+			err = fault
+		default:
+			panic(fault)
+		}
+	}()
 	d, known := t.Distance(s)
 	nearest, least := -1, 0
 	for way, e := range t.space.AppendNext(nil, s) {
@@ -95,6 +118,7 @@ func (t *Table) way(n number) int {
 	for j := range t.codeBits {
 		code |= int(at[j*size]>>(n.lane&7)&1) << j
 	}
+	runtime.KeepAlive(t) // and with it codes
 	return code - 1
 }
 
@@ -108,9 +132,29 @@ func (t *Table) enter(s puzzle.State) (n number, ok bool) {
 	return n, n == t.home || t.way(n) >= 0
 }
 
+// damage is what panics where a table contradicts itself. Only one from a file can:
+// it was made by other means than this package's, since its checksum is right.
+type damage string
+
+func (d damage) Error() string { return string(d) }
+
 // step takes the first move of the first shortest way from a state that is not the
-// goal and reaches it.
-func (t *Table) step(n number) (number, uint8) { return t.next(n, t.way(n)) }
+// goal and reaches it. It panics with damage where the state has no such way.
+func (t *Table) step(n number) (number, uint8) {
+	if way := t.way(n); uint(way) < uint(t.ways) {
+		if next, m := t.next(n, way); next.block < t.blocks {
+			return next, m
+		}
+	}
+	panic(damage("table: a way that its state does not have"))
+}
+
+// long panics with damage where a way of so many moves is longer than any.
+func (t *Table) long(moves int) {
+	if moves >= len(t.layers) {
+		panic(damage("table: a way that is longer than the longest"))
+	}
+}
 
 // Distance returns the distance of a state to the goal; ok is false where there
 // is no way.
@@ -121,6 +165,7 @@ func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
 	}
 	n, ok := t.enter(s)
 	for ; ok && n != t.home; d++ {
+		t.long(d + 1)
 		n, _ = t.step(n)
 	}
 	return d, ok
@@ -130,7 +175,8 @@ func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
 // there is none.
 func (t *Table) AppendMoves(dst []uint8, s puzzle.State) (moves []uint8, ok bool) {
 	n, ok := t.enter(s)
-	for ok && n != t.home {
+	for d := 1; ok && n != t.home; d++ {
+		t.long(d)
 		var m uint8
 		n, m = t.step(n)
 		dst = append(dst, m)

@@ -2,9 +2,14 @@ package solver
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"antipode/internal/puzzle"
 )
@@ -12,12 +17,17 @@ import (
 // targets remembers what was learned of the spaces that were asked about, for each
 // goal in canonical form: what can be reached, what searching has cost, and the
 // table that was built as soon as it had cost as much. Tables share a bound of
-// memory; the least recently used goes first.
+// memory; the least recently used goes first. Tables from files are no part of that:
+// their memory is the kernel's, which takes it back where it is short.
 //
 // An LRU of a library takes a lock for each look-up. This one is read for each
 // record: it has a look at the targets of late first, which takes none.
 type targets struct {
-	bound  int64                                   // of tables and patterns, in bytes
+	bound  int64  // of tables and patterns, in bytes
+	folder string // of files with tables; "" is none
+	refuse func(file string, err error)
+	again  time.Duration // lookAgain
+	began  time.Time
 	recent [puzzle.MaxCells]atomic.Pointer[target] // the last asked for, by the goal's blank
 	clock  atomic.Int64                            // ticks when another target than the last is asked for
 
@@ -46,6 +56,10 @@ type target struct {
 	patterns atomic.Pointer[patterns]
 	turn     chan struct{} // full while patterns are made, which others wait for
 
+	looked  atomic.Int64 // when the folder was looked at, in nanoseconds since targets.began; 0 is never
+	opening sync.Mutex   // held while its file is opened
+	refused fs.FileInfo  // its file, where that was of no use; guarded by opening
+
 	held   int64 // bytes of both, guarded by targets.mu
 	making bool  // one of them, guarded by targets.mu
 	never  bool  // it has no table, guarded by targets.mu
@@ -55,8 +69,13 @@ type target struct {
 // some kilobytes.
 const maxTargets = 1 << 10
 
-func (ts *targets) init(bound int64) {
-	ts.bound = bound
+func (ts *targets) init(cfg Config) {
+	ts.bound = cfg.TableMemory
+	ts.folder, ts.refuse = cfg.Tables, cfg.Refused
+	if ts.refuse == nil {
+		ts.refuse = func(string, error) {}
+	}
+	ts.again, ts.began = lookAgain, time.Now()
 	ts.known = map[targetKey]*target{}
 }
 
@@ -125,9 +144,11 @@ func (ts *targets) byUse() []*target {
 }
 
 // drop gives a target's memory back, with mu held. What searching costs from here
-// on must pay for a table anew.
+// on must pay for a table anew. A mapped table stays: it is none of that memory.
 func (ts *targets) drop(t *target) {
-	t.table.Store(nil)
+	if table := t.table.Load(); table != nil && !table.mapped {
+		t.table.Store(nil)
+	}
 	t.patterns.Store(nil)
 	t.spent.Store(0)
 	ts.held -= t.held
@@ -146,7 +167,7 @@ func (ts *targets) claim(t *target, bytes int64) bool {
 	}
 	if ts.held+bytes > ts.bound {
 		for _, old := range ts.byUse() {
-			if old != t && !old.making && ts.held+bytes > ts.bound {
+			if old != t && !old.making && old.held > 0 && ts.held+bytes > ts.bound {
 				ts.drop(old)
 			}
 		}
@@ -171,10 +192,11 @@ func (ts *targets) settle(t *target, back int64, never bool) {
 }
 
 // build builds a target's table, unless it has one, may have none, or another is
-// at it. The error is the context's, errTooDeep, or that the table failed its own
-// check; after the last two it is not tried again.
+// at it. Where there is a file of it, that is opened instead. The error is the
+// context's, errTooDeep, or that the table failed its own check; after the last two
+// it is not tried again.
 func (ts *targets) build(ctx context.Context, t *target, progress *atomic.Int64) error {
-	if t.table.Load() != nil {
+	if t.table.Load() != nil || t.isStored() && ts.open(ctx, t) {
 		return nil
 	}
 	p := newPlan(t.space, t.goal)
@@ -196,9 +218,65 @@ func (ts *targets) build(ctx context.Context, t *target, progress *atomic.Int64)
 	return nil
 }
 
+// lookAgain is how long a target without a table waits until it looks for a file of
+// it again. A look takes some microseconds, so that it could well be more often, but
+// a folder on a network may be slow.
+const lookAgain = 5 * time.Second
+
+// isStored tells whether a target's table may be in a file. Smaller ones are built
+// sooner than they are read.
+func (t *target) isStored() bool {
+	cells := t.space.Cells()
+	return measuredCells < cells && cells <= maxTableCells
+}
+
+// look opens the file of a target's table where it has none, unless it looked for it
+// a moment ago. It tells whether there is a table now.
+func (ts *targets) look(ctx context.Context, t *target) bool {
+	if ts.folder == "" || !t.isStored() || t.table.Load() != nil {
+		return false
+	}
+	now, last := int64(time.Since(ts.began))+1, t.looked.Load()
+	if last != 0 && now-last < int64(ts.again) || !t.looked.CompareAndSwap(last, now) {
+		return false
+	}
+	return ts.open(ctx, t)
+}
+
+// open opens the file of a target's table, unless that has been refused as it is. It
+// tells whether there is a table now.
+func (ts *targets) open(ctx context.Context, t *target) bool {
+	if ts.folder == "" {
+		return false
+	}
+	t.opening.Lock()
+	defer t.opening.Unlock()
+	if t.table.Load() != nil {
+		return true
+	}
+	path := filepath.Join(ts.folder, FileName(t.space, t.goal))
+	info, err := os.Stat(path)
+	if err != nil || t.refused != nil && info.Size() == t.refused.Size() && info.ModTime().Equal(t.refused.ModTime()) {
+		return false
+	}
+	table, err := OpenTable(ctx, path, t.space, t.goal)
+	switch {
+	case err == nil:
+		t.table.Store(table)
+	case ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist):
+		t.refused = info
+		ts.refuse(path, err)
+	}
+	return err == nil
+}
+
 // spend counts what a search cost, and makes the table or the patterns for which it
-// has paid: after the answer, whose budget may be too short for it.
+// has paid: after the answer, whose budget may be too short for it. First it looks
+// whether there is a file of the table by now.
 func (ts *targets) spend(ctx context.Context, t *target, states int64, progress *atomic.Int64) {
+	if ts.look(ctx, t) {
+		return
+	}
 	spent := t.spent.Add(states)
 	switch cost := t.tableCost(); {
 	case cost > 0 && spent >= cost:
