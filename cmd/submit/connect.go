@@ -81,7 +81,7 @@ func (s *submission) embedded(ctx context.Context, inputs []*input, started *clo
 	w := &worker.Worker{
 		Name:    "embedded",
 		Puzzles: s.builtin,
-		Solver:  solver.New(solver.Config{Searches: slots + 1, Memory: int64(s.cfg.Memory), TableMemory: int64(s.cfg.Tables.Memory)}),
+		Solver:  solver.New(solver.Config{Searches: slots + 1, Memory: int64(s.cfg.Memory), TableMemory: int64(s.cfg.Tables.Memory), Tables: s.cfg.Tables.Dir, Refused: s.refusedTable}),
 		Cache:   answers,
 		Mode:    worker.Searched,
 		Budget:  job.Budget{States: limits.States, Time: limits.Time},
@@ -131,4 +131,9 @@ func closeQueue(q *queue.Queue) error {
 		return fmt.Errorf("close NATS: %w", err)
 	}
 	return nil
+}
+
+// refusedTable says which file of a table is of no use.
+func (s *submission) refusedTable(_ string, err error) {
+	s.logger().Warn("table refused; searching instead", "error", err)
 }

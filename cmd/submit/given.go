@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"antipode/internal/puzzle"
@@ -18,7 +15,7 @@ const maxGiven = 15
 func (s *submission) choose() error {
 	s.puzzles = s.builtin
 	for _, name := range s.opts.puzzles {
-		p, err := lookUp(s.builtin, name)
+		p, err := s.builtin.Find(name)
 		if err != nil {
 			return fmt.Errorf("--puzzle: %w", err)
 		}
@@ -40,47 +37,6 @@ func (s *submission) choose() error {
 	}
 	s.puzzles = s.builtin.With(s.given...)
 	return nil
-}
-
-// lookUp finds a puzzle by its name, or reads the file of a definition.
-func lookUp(set *puzzle.Set, name string) (*puzzle.Puzzle, error) {
-	if isFile(name) {
-		return readDefinition(name)
-	}
-	p, err := set.Get(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w; the name of a definition's file ends with .yaml", err)
-	}
-	return p, nil
-}
-
-// isFile tells the name of a file from that of a puzzle, which has none of these.
-func isFile(name string) bool { return strings.ContainsAny(name, `./\`) }
-
-// readDefinition reads the file of a definition. The puzzle has its name, up to
-// the first '.'.
-func readDefinition(path string) (*puzzle.Puzzle, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular(): // a pipe could keep it waiting
-		return nil, fmt.Errorf("%s is no regular file; name the file of a definition", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, puzzle.MaxDefinition+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > puzzle.MaxDefinition {
-		return nil, fmt.Errorf("%s: a definition of more than %d bytes", path, puzzle.MaxDefinition)
-	}
-	name, _, _ := strings.Cut(filepath.Base(path), ".")
-	return puzzle.Given(name, path, text)
 }
 
 // byName returns the puzzle with whose name that of a job file starts, the

@@ -33,7 +33,7 @@ func puzzlesCommand(stdout io.Writer) *cobra.Command {
 			case len(args) == 0:
 				return list(stdout, set)
 			}
-			p, err := lookUp(set, args[0])
+			p, err := set.Find(args[0])
 			switch {
 			case err != nil:
 				return &exitError{exitUsage, err}

@@ -76,7 +76,7 @@ func TestEveryKeyFromTheEnvironment(t *testing.T) {
 		"nats.url": "nats://elsewhere:4222", "nats.wait": "7s",
 		"redis.addr": "elsewhere:6379",
 		"cache.mode": "all", "cache.memory": "7MiB", "cache.ttl": "7h", "cache.secret": "seven",
-		"slots": "7", "memory": "77MiB", "tables.memory": "77MB",
+		"slots": "7", "memory": "77MiB", "tables.memory": "77MB", "tables.dir": "elsewhere",
 		"budget.states": "777", "budget.time": "77s", "drain": "700ms",
 		"log.level": "debug", "log.format": "json",
 		"owner": "seven", "window.chunks": "70", "window.bytes": "7MiB",

@@ -47,8 +47,11 @@ type Submit struct {
 	Memory Size `mapstructure:"memory"`
 
 	Tables struct {
+		// Dir is the folder of files with large tables, which all processes of a
+		// host share; "" is none.
+		Dir string `mapstructure:"dir"`
 		// Memory bounds the tables that this process holds at once; 0 builds
-		// none.
+		// none. Those from files are no part of it.
 		Memory Size `mapstructure:"memory"`
 	} `mapstructure:"tables"`
 }

@@ -52,7 +52,11 @@ type Worker struct {
 	Memory Size `mapstructure:"memory"`
 
 	Tables struct {
-		// Memory bounds the tables held at once; 0 builds none.
+		// Dir is the folder of files with large tables, which all workers of a host
+		// share; "" is none.
+		Dir string `mapstructure:"dir"`
+		// Memory bounds the tables held at once; 0 builds none. Those from files
+		// are no part of it.
 		Memory Size `mapstructure:"memory"`
 	} `mapstructure:"tables"`
 

@@ -1,7 +1,7 @@
 // Package puzzle says what a permutation puzzle is: its cells and moves, its
 // states, its definition as data, and how its boards are read from text.
 //
-// It is pure: values in, values out.
+// It is pure: values in, values out, but for the file of a definition (file.go).
 package puzzle
 
 import (
