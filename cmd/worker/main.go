@@ -52,12 +52,16 @@ func run(ctx context.Context, args []string, signals <-chan os.Signal, stdout io
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
 	var failed *runError
+	var interrupted interruptedError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &failed):
 		fmt.Fprintln(stderr, "worker:", failed.err)
 		return exitFailed
+	case errors.As(err, &interrupted):
+		fmt.Fprintln(stderr, "worker:", err)
+		return exitInterrupt + int(interrupted.Signal)
 	}
 	fmt.Fprintln(stderr, "worker:", err)
 	if !errors.As(err, new(usageError)) {
@@ -85,6 +89,8 @@ after a stop; 1 where NATS is set up otherwise than needed; 2 usage or
 configuration.`,
 		Example: `  worker                                              nats://127.0.0.1:4222, no Redis
   worker --nats nats://queue:4222 --redis cache:6379 --slots 4
+  worker tables build --tables tables rotegame        once on a host; then
+  worker --tables tables
   ANTIPODE_LOG_FORMAT=json worker --config worker.yaml`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
@@ -93,13 +99,15 @@ configuration.`,
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	f := cmd.Flags()
-	f.StringVar(&file, "config", "", "configuration file (configs/worker.yaml shows every key)")
+	all := cmd.PersistentFlags()
+	all.StringVar(&file, "config", "", "configuration file (configs/worker.yaml shows every key)")
+	all.String("tables", "", "folder of large tables, which 'worker tables build' makes (default: none)")
 	f.String("nats", "", "address of the NATS server (default: nats://127.0.0.1:4222)")
 	f.String("redis", "", "address of a Redis server that keeps answers (default: none)")
 	f.Int("slots", 0, "chunks to answer at once (default: one a core)")
 	var files profile.Files
 	files.Flags(f)
-	bind := config.Flags{"nats": "nats.url", "redis": "redis.addr", "slots": "slots"}
+	bind := config.Flags{"nats": "nats.url", "redis": "redis.addr", "slots": "slots", "tables": "tables.dir"}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg, err := config.LoadWorker(f, bind, file)
 		if err != nil {
@@ -114,7 +122,7 @@ configuration.`,
 		}
 		return nil
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(tablesCommand(&file, signals, stdout, stderr), &cobra.Command{
 		Use:   "version",
 		Short: "Say which build this is",
 		Args:  cobra.NoArgs,
@@ -140,7 +148,7 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 	w := &worker.Worker{
 		Name:    workerName(),
 		Puzzles: puzzles,
-		Solver:  solver.New(solver.Config{Searches: slots + 1, Memory: int64(cfg.Memory), TableMemory: int64(cfg.Tables.Memory)}),
+		Solver:  newSolver(cfg, slots, log),
 		Mode:    worker.Mode(cfg.Cache.Mode),
 		Budget:  job.Budget{States: cfg.Budget.States, Time: cfg.Budget.Time},
 	}
@@ -173,6 +181,18 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: 1})
 	log.Info("stopped")
 	return nil
+}
+
+func newSolver(cfg config.Worker, slots int, log *slog.Logger) *solver.Solver {
+	if dir := cfg.Tables.Dir; dir != "" {
+		if _, err := os.ReadDir(dir); err != nil {
+			log.Warn("no folder of tables yet", "error", err)
+		}
+	}
+	return solver.New(solver.Config{
+		Searches: slots + 1, Memory: int64(cfg.Memory), TableMemory: int64(cfg.Tables.Memory), Tables: cfg.Tables.Dir,
+		Refused: func(_ string, err error) { log.Warn("table refused; searching instead", "error", err) },
+	})
 }
 
 // stopped makes an error that came of being told to stop none.
