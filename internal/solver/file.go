@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -49,7 +50,7 @@ const (
 	fileFixed  = 136      // bytes before the layers
 	filePage   = 4096     // headers and codes start at multiples of it
 	fileLayers = 1 << 16  // at the most; no space is known to have a thousandth of that
-	filePart   = 1 << 20  // of the codes, for one checksum
+	filePart   = 1 << 18  // of the codes, for one checksum: what a processor's cache holds
 	fileSuffix = ".table" // of names
 )
 
@@ -222,16 +223,27 @@ func (p *plan) codesBytes() int64 {
 	return int64(p.patterns) * int64(p.codeBits) * int64(wordBytes(p.lanes))
 }
 
-// sumCodes returns the checksum of codes, by all processors.
-func sumCodes(ctx context.Context, codes []byte) (uint64, error) {
-	parts := (len(codes) + filePart - 1) / filePart
+// sumCodes returns the checksum of so many bytes of codes, by all processors. It
+// reads them: where the disk is at fault that is an error, and the end of the
+// program where they are mapped.
+func sumCodes(ctx context.Context, r io.ReaderAt, size int64) (uint64, error) {
+	parts := int((size + filePart - 1) / filePart)
 	sums := make([]byte, 8*parts)
+	var failed atomic.Pointer[error]
 	err := inRuns(ctx, parts, func() func(int) {
+		buf := make([]byte, filePart)
 		return func(i int) {
-			part := codes[i*filePart : min((i+1)*filePart, len(codes))]
+			at := int64(i) * filePart
+			part := buf[:min(filePart, size-at)]
+			if n, err := r.ReadAt(part, at); n < len(part) {
+				failed.Store(&err)
+			}
 			binary.LittleEndian.PutUint64(sums[8*i:], xxhash.Sum64(part))
 		}
 	})
+	if err == nil && failed.Load() != nil {
+		err = *failed.Load()
+	}
 	return xxhash.Sum64(sums), err
 }
 
@@ -248,7 +260,7 @@ func (t *Table) WriteFile(ctx context.Context, dir, name string) (path string, e
 	for _, n := range t.layers {
 		s.States += n
 	}
-	if s.sum, err = sumCodes(ctx, t.codes); err != nil {
+	if s.sum, err = sumCodes(ctx, bytes.NewReader(t.codes), s.codes); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, FileName(t.space, t.goal))
@@ -355,20 +367,15 @@ func VerifyStored(ctx context.Context, path string) (*Stored, error) {
 		return nil, err
 	}
 	defer f.Close()
-	m, err := mmap.MapRegion(f, int(s.Size), mmap.RDONLY, 0, 0)
-	if err != nil {
-		return nil, fmt.Errorf("map %s: %w", path, err)
-	}
-	defer m.Unmap()
-	if err := s.verify(ctx, m); err != nil {
+	if err := s.verify(ctx, f); err != nil {
 		return nil, refuse(path, err)
 	}
 	return s, nil
 }
 
-// verify compares the checksum of a whole file with its header's.
-func (s *Stored) verify(ctx context.Context, file []byte) error {
-	sum, err := sumCodes(ctx, file[int64(len(file))-s.codes:])
+// verify compares the checksum of a file's codes with its header's.
+func (s *Stored) verify(ctx context.Context, f *os.File) error {
+	sum, err := sumCodes(ctx, io.NewSectionReader(f, s.Size-s.codes, s.codes), s.codes)
 	if err == nil && sum != s.sum {
 		err = errCodes
 	}
@@ -392,6 +399,9 @@ func OpenTable(ctx context.Context, path string, space *puzzle.Space, goal puzzl
 	if err := s.fits(p); err != nil {
 		return nil, refuse(path, err)
 	}
+	if err := s.verify(ctx, f); err != nil {
+		return nil, refuse(path, err)
+	}
 	m, err := mmap.MapRegion(f, int(s.Size), mmap.RDONLY, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("map %s: %w", path, err)
@@ -401,9 +411,6 @@ func OpenTable(ctx context.Context, path string, space *puzzle.Space, goal puzzl
 	defer runtime.KeepAlive(t)
 	if err := p.link(ctx); err != nil {
 		return nil, err
-	}
-	if err := s.verify(ctx, m); err != nil {
-		return nil, refuse(path, err)
 	}
 	if err := t.check(); err != nil {
 		return nil, refuse(path, fmt.Errorf("is wrong: %w", err))

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -119,7 +120,7 @@ func seal(text []byte) []byte {
 	if len(text) < end {
 		return text
 	}
-	sum, _ := sumCodes(context.Background(), text[end:])
+	sum, _ := sumCodes(context.Background(), bytes.NewReader(text[end:]), int64(len(text)-end))
 	binary.LittleEndian.PutUint64(text[64:], sum)
 	binary.LittleEndian.PutUint64(text[end-8:], xxhash.Sum64(text[:end-8]))
 	return text

@@ -94,10 +94,15 @@ func (t *Table) checkState(s puzzle.State) (err error) {
 			panic(fault)
 		}
 	}()
-	d, known := t.Distance(s)
+	states := []puzzle.State{s}
+	for _, e := range t.space.AppendNext(nil, s) {
+		states = append(states, e.State)
+	}
+	distances := t.distances(states)
+	d, known := distances[0], distances[0] >= 0
 	nearest, least := -1, 0
-	for way, e := range t.space.AppendNext(nil, s) {
-		if near, ok := t.Distance(e.State); ok && (nearest < 0 || near < nearest) {
+	for way, near := range distances[1:] {
+		if near >= 0 && (nearest < 0 || near < nearest) {
 			nearest, least = near, way
 		}
 	}
@@ -169,6 +174,38 @@ func (t *Table) Distance(s puzzle.State) (d int, ok bool) {
 		n, _ = t.step(n)
 	}
 	return d, ok
+}
+
+// distances returns the distances of several states, -1 where there is no way. Their
+// walks wait for memory together.
+func (t *Table) distances(states []puzzle.State) []int {
+	distances := make([]int, len(states))
+	at := make([]number, len(states))
+	walking := make([]int, 0, len(states))
+	for i, s := range states {
+		var ok bool
+		if t.distance != nil {
+			distances[i], ok = t.Distance(s)
+		} else if at[i], ok = t.enter(s); ok {
+			walking = append(walking, i)
+		}
+		if !ok {
+			distances[i] = -1
+		}
+	}
+	for len(walking) > 0 {
+		going := walking[:0]
+		for _, i := range walking {
+			if at[i] != t.home {
+				distances[i]++
+				t.long(distances[i])
+				at[i], _ = t.step(at[i])
+				going = append(going, i)
+			}
+		}
+		walking = going
+	}
+	return distances
 }
 
 // AppendMoves appends the first shortest way from s to the goal; ok is false where
