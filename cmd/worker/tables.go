@@ -169,7 +169,7 @@ const lockEvery = 100 * time.Millisecond
 
 // lock waits until no other builder is at work in the folder.
 func (t *tables) lock(ctx context.Context) (unlock func() error, err error) {
-	l := flock.New(filepath.Join(t.dir, "build.lock"))
+	l := flock.New(filepath.Join(t.dir, "build.lock"), flock.SetPermissions(0o644)) // any user may look
 	ok, err := l.TryLock()
 	if err == nil && !ok {
 		fmt.Fprintf(t.stderr, "worker: another builder holds %s; waiting for its end\n", l.Path())

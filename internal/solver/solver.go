@@ -20,7 +20,7 @@ type Config struct {
 	TableMemory int64 // of all tables, in bytes, but for those that are mapped
 
 	// Tables is a folder of files that hold tables; "" is none. Refused hears of those
-	// that are of no use, once for each that is written; it may be nil.
+	// that are of no use, once for each that is written, from any goroutine; it may be nil.
 	Tables  string
 	Refused func(file string, err error)
 }
