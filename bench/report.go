@@ -30,7 +30,7 @@ const method = `- Sides of a row run in turn, baseline, Antipode, baseline, …,
 - Without a server, ` + "`submit`" + ` starts one that stores in memory, and one slot a core; it starts cold, and makes its table in the time
   measured. Workers of a nats-server, which stores in files, are ready before: they have made their tables.
 - Two workers have one slot a core each, unless the row says one slot. Chunks are as the definitions have them: 16384 boards of eight,
-  8192 pairs of eight2, 64 questions of Rotegame or of graphs.
+  8192 pairs of eight2, 256 questions of Rotegame or of graphs.
 - Nothing is answered from a cache: Redis is not used, and workers run with ` + "`cache.mode: none`" + `.
 - *One core* is ` + "`worker.Answer`" + ` in a process of its own, GOMAXPROCS 1: read, plan, look up or search, check, print. Its time is
   the processor's, so that what else the machine does counts little. From a table, it is measured after the table was made; searches

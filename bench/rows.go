@@ -102,7 +102,7 @@ var rows = []row{
 		targets: []target{{seconds, itself, none, 0}, {peak, itself, most, 200}}, sides: alone("eight", 1e7)},
 	{name: "growth-eight2-7", work: "10^7 pairs of eight2 with moves, whole process", runs: 1,
 		targets: []target{{seconds, itself, none, 0}, {peak, itself, most, 200}}, sides: alone("eight2", 1e7)},
-	{name: "growth-workers", work: "20000 questions of Rotegame with repeated values, one worker of one slot and two", runs: 5,
+	{name: "growth-workers", work: "50000 questions of Rotegame with repeated values, one worker of one slot and two", runs: 5,
 		targets: []target{{seconds, faster, least, 1.8}}, sides: twoWorkers},
 }
 
@@ -146,7 +146,7 @@ func apart(ctx context.Context, l *lab) (baseline, ours *side, err error) {
 // twoWorkers is a job that searches, with one worker and with two. Nothing is
 // cached, so that each run searches anew.
 func twoWorkers(ctx context.Context, l *lab) (one, two *side, err error) {
-	in, err := l.input("repeats", 20_000)
+	in, err := l.input("repeats", 50_000)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -94,7 +94,7 @@ func TestDeaths(t *testing.T) {
 	store, port := t.TempDir(), freePort(t)
 	server := natsServer(t, port, store)
 	url := address(port)
-	boards := ringBoards(7, 1500)
+	boards := ringBoards(7, 23*ringChunk)
 	file := jobFile(t, "rotegame-many.txt", ringText(boards))
 	undisturbed, _ := submit(t, 0, file)
 	checkRings(t, boards, undisturbed)
@@ -129,13 +129,13 @@ func TestDeaths(t *testing.T) {
 			}
 		}
 	}
-	answered(2 * 64)
+	answered(2 * ringChunk)
 	killed.kill(syscall.SIGKILL)
 	startWorker(t, url)
-	answered(2 * 192)
+	answered(2 * 3 * ringChunk)
 	server.kill(syscall.SIGKILL)
 	natsServer(t, port, store)
-	answered(2 * 320)
+	answered(2 * 5 * ringChunk)
 	if status := stopped.kill(syscall.SIGTERM); status != 0 {
 		t.Errorf("a stopped worker: exit status %d", status)
 	}

@@ -87,7 +87,7 @@ func TestInterruptedJobIsCancelled(t *testing.T) {
 	port := freePort(t)
 	natsServer(t, port, t.TempDir())
 	url := address(port)
-	p := start(t, "submit", "--nats", url, jobFile(t, "rotegame-many.txt", ringText(ringBoards(11, 640))), "--out", filepath.Join(t.TempDir(), "out"))
+	p := start(t, "submit", "--nats", url, jobFile(t, "rotegame-many.txt", ringText(ringBoards(11, 10*ringChunk))), "--out", filepath.Join(t.TempDir(), "out"))
 	p.awaits(t, "waits for a worker")
 	o := newOperator(t, url)
 	if n := o.messages(t, "JOBS"); n != 10 {
@@ -113,7 +113,7 @@ func TestSubmitDies(t *testing.T) {
 	port := freePort(t)
 	natsServer(t, port, t.TempDir())
 	url := address(port)
-	p := start(t, "submit", "--nats", url, jobFile(t, "rotegame-many.txt", ringText(ringBoards(12, 640))), "--out", filepath.Join(t.TempDir(), "out"))
+	p := start(t, "submit", "--nats", url, jobFile(t, "rotegame-many.txt", ringText(ringBoards(12, 10*ringChunk))), "--out", filepath.Join(t.TempDir(), "out"))
 	p.awaits(t, "waits for a worker")
 	p.kill(syscall.SIGKILL)
 	o := newOperator(t, url)

@@ -174,6 +174,9 @@ func examples(t *testing.T) map[string]string {
 	return want
 }
 
+// ringChunk is how many questions of Rotegame make a chunk.
+const ringChunk = 256
+
 // ringBoards returns so many questions of Rotegame, two boards of three rows.
 func ringBoards(seed uint64, records int) [][2][12]int {
 	rng := rand.New(rand.NewPCG(seed, 1))
