@@ -53,6 +53,7 @@ type plan struct {
 	blocks, places int
 	ways           int // most that a state has
 	codeBits       int // of a way's code: 0 for a board not found, or way + 1
+	wordBytes      int // of a word of the codes
 	tail           *order
 	links          []link   // by block, then by way
 	rows           []uint16 // one after the other, places each
@@ -91,7 +92,7 @@ func newPlan(space *puzzle.Space, goal puzzle.State) *plan {
 		edges = space.AppendNext(edges[:0], identity(p.cells, cell))
 		p.ways = max(p.ways, len(edges))
 	}
-	p.codeBits = bits.Len(uint(p.ways))
+	p.codeBits, p.wordBytes = bits.Len(uint(p.ways)), wordBytes(p.lanes)
 	return p
 }
 

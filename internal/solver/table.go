@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
@@ -117,8 +118,13 @@ func (t *Table) checkState(s puzzle.State) (err error) {
 
 // way returns the first way of a state, -1 where it has none and at the goal.
 func (t *Table) way(n number) int {
-	size := wordBytes(t.lanes)
+	size := t.wordBytes
 	at := t.codes[(n.block*t.places+n.place)*t.codeBits*size+n.lane>>3:]
+	if size == 1 && len(at) >= 8 { // all words in one read, their bits brought together by a product
+		bits := binary.LittleEndian.Uint64(at) >> n.lane & 0x0101010101010101
+		runtime.KeepAlive(t)
+		return int(bits*0x0102040810204080>>56)&(1<<t.codeBits-1) - 1
+	}
 	code := 0
 	for j := range t.codeBits {
 		code |= int(at[j*size]>>(n.lane&7)&1) << j
