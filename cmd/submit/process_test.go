@@ -124,25 +124,38 @@ func TestAnswersComeWhileTheProducerGoesOn(t *testing.T) {
 	}
 }
 
-// rings writes a job file of so many searches.
+// rings writes a job file of so many searches; most find one move.
 func rings(t *testing.T, records int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
-	var b strings.Builder
-	for range 2 * records {
-		for i, v := range rng.Perm(12) {
-			fmt.Fprint(&b, v+1, map[bool]string{true: "\n", false: " "}[i%4 == 3])
+	var text strings.Builder
+	print := func(board []int) {
+		for i, v := range board {
+			fmt.Fprint(&text, v+1, map[bool]string{true: "\n", false: " "}[i%4 == 3])
 		}
 	}
+	for n := range records {
+		start := rng.Perm(12)
+		print(start)
+		if n%40 == 39 { // six a chunk, so that answers come soon wherever the test runs
+			print(rng.Perm(12))
+			continue
+		}
+		var turned []int
+		for _, from := range []int{4, 0, 1, 3, 8, 5, 2, 7, 9, 10, 6, 11} { // the left ring, once
+			turned = append(turned, start[from])
+		}
+		print(turned)
+	}
 	name := filepath.Join(t.TempDir(), "rotegame-many.txt")
-	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return name
 }
 
 // many is more searches than are done before a test looks.
-const many = 20_000
+const many = 80_000
 
 func TestClosedPipeEndsQuietly(t *testing.T) {
 	p := start(t, rings(t, many))
