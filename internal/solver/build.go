@@ -98,14 +98,19 @@ func newPlan(space *puzzle.Space, goal puzzle.State) *plan {
 
 // bytes is the memory of a table, and of what its making needs besides.
 func (p *plan) bytes() (table, making int64) {
-	words := int64(p.patterns) * int64(wordBytes(p.lanes))
-	table = int64(p.blocks*p.ways)*int64(unsafe.Sizeof(link{})) + words*int64(p.codeBits)
+	words := int64(p.patterns) * int64(p.wordBytes)
+	table = int64(p.blocks*p.ways)*int64(unsafe.Sizeof(link{})) + p.codesBytes()
 	making = 2*words + 3*int64(p.blocks)
 	if p.cells <= measuredCells {
 		table += int64(factorials[p.cells])
 		making += int64(p.patterns) * int64(p.lanes)
 	}
 	return table, making
+}
+
+// codesBytes is the size of a table's codes.
+func (p *plan) codesBytes() int64 {
+	return int64(p.patterns) * int64(p.codeBits) * int64(p.wordBytes)
 }
 
 // wordBytes is the size of the word for so many lanes.
@@ -252,7 +257,7 @@ func inRuns(ctx context.Context, blocks int, start func() func(b int)) error {
 
 // build builds the table of a plan; progress counts its states.
 func build(ctx context.Context, p *plan, progress *atomic.Int64) (*Table, error) {
-	switch wordBytes(p.lanes) {
+	switch p.wordBytes {
 	case 8:
 		return buildWords[uint64](ctx, p, progress)
 	case 4:

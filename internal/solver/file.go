@@ -218,11 +218,6 @@ func (s *Stored) fits(p *plan) error {
 	return nil
 }
 
-// codesBytes is the size of a table's codes.
-func (p *plan) codesBytes() int64 {
-	return int64(p.patterns) * int64(p.codeBits) * int64(wordBytes(p.lanes))
-}
-
 // sumCodes returns the checksum of so many bytes of codes, by all processors. It
 // reads them: where the disk is at fault that is an error, and the end of the
 // program where they are mapped.

@@ -88,7 +88,7 @@ func TestLargeTables(t *testing.T) {
 
 // states counts the states that have a way on: those with any bit in their codes.
 func (t *Table) states() (n int) {
-	size := wordBytes(t.lanes)
+	size := t.wordBytes
 	for codes := t.codes; len(codes) > 0; codes = codes[t.codeBits*size:] {
 		for i := range size {
 			any := byte(0)

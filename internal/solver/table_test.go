@@ -106,7 +106,7 @@ func TestTableCheck(t *testing.T) {
 		}
 		for i := range table.codes {
 			for bit := range 8 {
-				if i%wordBytes(table.lanes)*8+bit >= table.lanes { // of no board
+				if i%table.wordBytes*8+bit >= table.lanes { // of no board
 					continue
 				}
 				table.codes[i] ^= 1 << bit
