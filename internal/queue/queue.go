@@ -4,8 +4,12 @@
 //	topology.go  the streams, the consumers, the key-value bucket
 //	wire.go      chunks and results as messages: wire version 1
 //	run.go       a submitter's job: publish under a window, take results in order
+//	results.go   following results; the audit that repairs every loss
+//	post.go      a job that nobody waits for
+//	entry.go     what the bucket knows of a job; jobs.go shows it with what is answered
 //	serve.go     a worker's slots
 //	settle.go    what becomes of a delivered chunk
+//	dead.go      chunks that were given up, published again
 //	kv.go        tries, and cancelled jobs
 package queue
 

@@ -2,14 +2,18 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// consume starts to follow the job's results from the first that RESULTS has.
+// consume starts to follow what RESULTS will have of the job. What it has by then is
+// for survey to find.
 func (x *run) consume(ctx context.Context) error {
 	stream, err := x.js.Stream(ctx, resultsStream)
 	if err != nil {
@@ -17,7 +21,11 @@ func (x *run) consume(ctx context.Context) error {
 	}
 	x.results = stream
 	filter := resultsPrefix + x.Spec.Owner + "." + x.Spec.Job + ".>"
-	c, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{filter}})
+	c, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{filter},
+		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:    stream.CachedInfo().State.LastSeq + 1,
+	})
 	if err != nil {
 		return fmt.Errorf("follow the results of job %s: %w", x.Spec.Job, err)
 	}
@@ -40,6 +48,40 @@ func (x *run) consume(ctx context.Context) error {
 	return nil
 }
 
+// fetch takes a result that RESULTS holds, and tells whether there is nothing left to
+// do for its chunk now: it is complete, or the server did not say and the audit will ask.
+func (x *run) fetch(ctx context.Context, f *flying) (settled bool) {
+	f.parts = nil
+	for n := 1; ; n++ {
+		m, err := x.results.GetLastMsgForSubject(ctx, resultSubject(f.chunk, n))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return false
+		}
+		if err != nil {
+			x.q.log.Debug("result not fetched", "chunk", f.chunk.Name(), "error", err)
+			return true
+		}
+		p, err := decodePart(x.Spec.Owner, x.Spec.Job, stored{m})
+		if err != nil || p.chunk != f.chunk.Number || n > p.parts {
+			return false
+		}
+		if whole, ok := f.parts.add(p); ok {
+			x.heard, x.told = time.Now(), false
+			return x.complete(f, p.of, whole)
+		}
+		if n == p.parts {
+			return false // of several answers, none of them whole
+		}
+	}
+}
+
+// stored is a message read from its stream.
+type stored struct{ *jetstream.RawStreamMsg }
+
+func (s stored) Subject() string      { return s.RawStreamMsg.Subject }
+func (s stored) Headers() nats.Header { return s.Header }
+func (s stored) Data() []byte         { return s.RawStreamMsg.Data }
+
 // stopConsuming ends consume and waits for it; what still comes is dropped.
 func (x *run) stopConsuming() {
 	if x.consumer == nil {
@@ -57,11 +99,10 @@ func (x *run) stopConsuming() {
 	}
 }
 
-// audit compares the job with what the server has. A chunk that is neither
-// queued nor answered was lost, and is published again. Where RESULTS holds an
-// answer that did not come, or is not the stream it was, it is read again from
-// its start. An answer that does not come then either (part of it is missing, or
-// it is another chunk's) is as good as lost.
+// audit compares the job with what the server has. A chunk that is neither queued nor
+// answered was lost, and is published again. An answer that did not come is fetched;
+// where it is not whole, or another chunk's, it is as good as lost. Where RESULTS is not
+// the stream it was, the new one is followed.
 func (x *run) audit(ctx context.Context) error {
 	if !x.q.nc.IsConnected() {
 		return nil // what is sent now would only wait
@@ -72,28 +113,27 @@ func (x *run) audit(ctx context.Context) error {
 	if err := x.define(ctx); err != nil { // the bucket may be another
 		return x.passing(ctx, err)
 	}
-	queued, err := x.numbers(ctx, jobsStream, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*", 6)
-	if err != nil {
-		return x.passing(ctx, err)
-	}
-	answered, err := x.numbers(ctx, resultsStream, resultsPrefix+x.Spec.Owner+"."+x.Spec.Job+".>", 5)
-	if err != nil {
-		return x.passing(ctx, err)
-	}
 	stream, err := x.js.Stream(ctx, resultsStream)
 	if err != nil {
 		return x.passing(ctx, err)
 	}
-	readAgain := x.consumer == nil || !stream.CachedInfo().Created.Equal(x.results.CachedInfo().Created)
+	if x.consumer == nil || !stream.CachedInfo().Created.Equal(x.results.CachedInfo().Created) {
+		x.stopConsuming()
+		if err := x.consume(ctx); err != nil {
+			return x.passing(ctx, err)
+		}
+	}
+	queued, answered, err := x.survey(ctx)
+	if err != nil {
+		return x.passing(ctx, err)
+	}
 	lost := 0
 	for n, f := range x.chunks {
 		switch {
 		case f.result != nil || queued[n] || !f.again.IsZero():
-		case answered[n] && !f.reread:
-			f.reread, readAgain = true, true
+		case answered[n] && x.fetch(ctx, f):
 		default:
 			lost++
-			f.reread = false
 			if err := x.publish(f); err != nil {
 				return err
 			}
@@ -102,13 +142,17 @@ func (x *run) audit(ctx context.Context) error {
 	if lost > 0 {
 		x.q.log.Warn("chunks were lost and are published again", "job", x.Spec.Job, "chunks", lost)
 	}
-	if readAgain {
-		x.stopConsuming()
-		if err := x.consume(ctx); err != nil {
-			return x.passing(ctx, err)
-		}
-	}
 	return nil
+}
+
+// survey finds out which of the job's chunks are queued, and which are answered. What
+// is answered after it began comes by consume, so that nothing falls between.
+func (x *run) survey(ctx context.Context) (queued, answered map[int]bool, err error) {
+	queued, err = x.numbers(ctx, jobsStream, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*", 6)
+	if err == nil {
+		answered, err = x.numbers(ctx, resultsStream, resultsPrefix+x.Spec.Owner+"."+x.Spec.Job+".>", 5)
+	}
+	return queued, answered, err
 }
 
 // passing makes an audit that could not be done one that is done later.

@@ -2,11 +2,9 @@ package queue
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,17 +22,6 @@ type Window struct {
 	Bytes  int64 // of payloads
 }
 
-// Entry is what the bucket holds of a job.
-type Entry struct {
-	File    string    `json:"file"`
-	Size    int64     `json:"size"`           // bytes; -1 for a stream
-	Time    time.Time `json:"time"`           // of the file's last change
-	Hash    string    `json:"hash,omitempty"` // SHA-256 of the file, in hexadecimal
-	Puzzle  string    `json:"puzzle,omitempty"`
-	Chunk   int       `json:"chunk"` // bytes of a chunk, at the most
-	Started time.Time `json:"started"`
-}
-
 // Run is one job.
 type Run struct {
 	Spec  job.Spec
@@ -42,6 +29,9 @@ type Run struct {
 	// Definitions are those of the puzzles that do not come with the program.
 	Definitions [][]byte
 	Window      Window
+	// Resume goes on with a job that was begun before: what is queued or answered is
+	// not published again.
+	Resume bool
 	// Next returns the job's chunks one after another, and io.EOF after the last.
 	// It is called by one goroutine, not the caller's, and ends soon after ctx. A
 	// chunk that does not travel comes with its result.
@@ -62,15 +52,18 @@ const (
 // run is the state of one Run; it belongs to the goroutine that called Run.
 type run struct {
 	*Run
-	q         *Queue
-	js        jetstream.JetStream // with the run's own publish handlers
-	lane      Lane
-	chunks    map[int]*flying // published or answered, not written
-	published int             // chunks taken from Next
-	written   int             // chunks written, the number of the next
-	bytes     int64           // of payloads in chunks
-	ended     bool            // Next has no more
-	failed    error           // of Next, returned once what it gave is written
+	q        *Queue
+	js       jetstream.JetStream // with the run's own publish handlers
+	lane     Lane
+	chunks   map[int]*flying // published or answered, not written
+	queued   map[int]bool    // of those not taken: already in JOBS when the run began
+	answered map[int]bool    // of those not taken: in RESULTS
+	taken    int             // chunks taken from Next
+	records  int             // in these
+	written  int             // chunks written, the number of the next
+	bytes    int64           // of payloads in chunks
+	ended    bool            // Next has no more
+	failed   error           // of Next, returned once what it gave is written
 
 	refused  chan refusal // publishes that failed
 	parts    chan part    // results, as they come
@@ -87,11 +80,14 @@ type run struct {
 type flying struct {
 	chunk  *job.Chunk
 	result *job.Result // when complete
-	parts  []part      // while it is not
+	parts  assembly    // while it is not
 	again  time.Time   // when to publish again; zero: not at all
 	tries  int
-	reread bool // RESULTS was read again for its sake
 }
+
+// maxAnswered bounds the answers that are noted ahead of their chunks. One that is
+// not noted is published again, which its worker answers for nothing.
+const maxAnswered = 1 << 20
 
 type refusal struct {
 	chunk int
@@ -109,7 +105,7 @@ type cut struct {
 // at once with the error of Write, or ctx's.
 func (q *Queue) Run(ctx context.Context, r Run) error {
 	x := &run{
-		Run: &r, q: q, chunks: map[int]*flying{},
+		Run: &r, q: q, chunks: map[int]*flying{}, queued: map[int]bool{}, answered: map[int]bool{},
 		refused: make(chan refusal, r.Window.Chunks), parts: make(chan part, resultsAhead), heard: time.Now(), returns: q.returns.Load(),
 	}
 	var err error
@@ -121,7 +117,6 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	if err != nil {
 		return fmt.Errorf("use JetStream: %w", err)
 	}
-	x.register(ctx)
 	if err := x.define(ctx); err != nil {
 		return err
 	}
@@ -130,6 +125,9 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	cuts := make(chan cut)
 	cutter.Go(func() { x.cutAll(ctx, cuts) })
 	err = x.consume(ctx)
+	if err == nil && x.Resume {
+		x.queued, x.answered, err = x.survey(ctx)
+	}
 	if err == nil {
 		err = x.loop(ctx, cuts)
 	}
@@ -138,20 +136,6 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	x.js.CleanupPublisher()
 	cutter.Wait()
 	return err
-}
-
-// register puts the job into the bucket. It is answered without that, too.
-func (x *run) register(ctx context.Context) {
-	if x.Entry == nil {
-		return
-	}
-	value, err := json.Marshal(x.Entry)
-	if err == nil {
-		_, err = x.q.kv.Put(ctx, jobKey(x.Spec.Owner, x.Spec.Job), value)
-	}
-	if err != nil {
-		x.q.log.Warn("job not registered", "job", x.Spec.Job, "error", err)
-	}
 }
 
 // define stores the definitions that the job's chunks name.
@@ -194,10 +178,11 @@ func (x *run) loop(ctx context.Context, cuts <-chan cut) error {
 			switch {
 			case c.err == io.EOF:
 				x.ended = true
+				x.total(ctx)
 			case c.err != nil:
 				x.ended, x.failed = true, c.err
 			default:
-				if err := x.take(c); err != nil {
+				if err := x.take(ctx, c); err != nil {
 					return err
 				}
 			}
@@ -218,28 +203,70 @@ func (x *run) loop(ctx context.Context, cuts <-chan cut) error {
 			return err
 		}
 		if x.ended && len(x.chunks) == 0 {
+			x.finish(ctx)
 			return x.failed
 		}
 	}
 }
 
-// take starts a chunk on its way.
-func (x *run) take(c cut) error {
-	if x.published == 0 {
-		x.lane = Bulk
-		if c.chunk.Last {
-			x.lane = Express
-		}
+// take starts a chunk on its way, unless it has been on it before.
+func (x *run) take(ctx context.Context, c cut) error {
+	n := c.chunk.Number
+	if x.taken == 0 {
+		x.lane = laneOf(c.chunk)
+		x.begin(ctx, c.chunk)
 		x.heard = time.Now()
 	}
-	x.published++
 	f := &flying{chunk: c.chunk, result: c.result}
-	x.chunks[c.chunk.Number] = f
+	x.chunks[n] = f
+	x.taken, x.records = n+1, x.records+c.chunk.Records
 	x.bytes += int64(len(c.chunk.Payload))
-	if f.result != nil {
+	queued, answered := x.queued[n], x.answered[n]
+	delete(x.queued, n)
+	delete(x.answered, n)
+	switch {
+	case f.result != nil, answered && x.fetch(ctx, f), queued && !answered:
 		return nil
 	}
 	return x.publish(f)
+}
+
+// begin registers the job, before its first chunk leaves.
+func (x *run) begin(ctx context.Context, first *job.Chunk) {
+	if x.Entry == nil {
+		return
+	}
+	if first.Last {
+		x.Entry.Chunks, x.Entry.Records = 1, first.Records
+	}
+	x.Entry.Finished = time.Time{}
+	x.q.register(ctx, &x.Spec, x.Entry)
+}
+
+// total registers how much there is, once all is cut.
+func (x *run) total(ctx context.Context) {
+	if x.Entry == nil || x.Entry.Chunks == x.taken && x.Entry.Records == x.records {
+		return
+	}
+	x.Entry.Chunks, x.Entry.Records = x.taken, x.records
+	x.q.register(ctx, &x.Spec, x.Entry)
+}
+
+// finish registers that all is written.
+func (x *run) finish(ctx context.Context) {
+	if x.Entry == nil || x.taken == 0 || x.failed != nil {
+		return
+	}
+	x.Entry.Finished = time.Now().UTC()
+	x.q.register(ctx, &x.Spec, x.Entry)
+}
+
+// laneOf is the lane of a job by its first chunk.
+func laneOf(first *job.Chunk) Lane {
+	if first.Last {
+		return Express
+	}
+	return Bulk
 }
 
 // publish publishes a chunk. What fails later comes by refused; the error ends
@@ -270,67 +297,66 @@ func (x *run) publishFailed(_ jetstream.JetStream, m *nats.Msg, err error) {
 	}
 }
 
-// retry looks at a publish that failed. That the chunk is already queued is as
-// good as success; only the description tells that from a full stream. A server
-// that cannot for now is tried again, as it is where it is not known what it has.
-// The error is for what will not change.
+// retry looks at a publish that failed, and tries it again later where that may help.
 func (x *run) retry(r refusal) error {
 	f := x.chunks[r.chunk]
 	if f == nil || f.result != nil {
 		return nil
 	}
-	var api *jetstream.APIError
-	if errors.As(r.err, &api) {
-		switch {
-		case strings.Contains(api.Description, "maximum messages per subject"):
-			return nil
-		case api.Code >= 500:
-			x.tell("the server takes no chunks: " + api.Description)
-		default:
-			return fmt.Errorf("publish chunk %s: %w", f.chunk.Name(), r.err)
-		}
+	queued, full, err := refused(f.chunk, r.err)
+	if queued || err != nil {
+		return err
 	}
-	if errors.Is(r.err, nats.ErrMaxPayload) {
-		return fmt.Errorf("publish chunk %s of %d bytes: %w", f.chunk.Name(), len(f.chunk.Payload), r.err)
+	if full != "" {
+		x.tell(full)
 	}
 	f.again = time.Now().Add(backOff(f.tries))
 	return nil
 }
 
-// accept takes a message of a result. What comes twice is as good as once.
+// refused says what a publish that failed means. That the chunk is already queued
+// is as good as success; only the description tells that from a full stream. A
+// server that cannot for now is to be tried again, and full says why; so is it where
+// it is not known what the server has. The error is for what will not change.
+func refused(c *job.Chunk, cause error) (queued bool, full string, err error) {
+	var api *jetstream.APIError
+	switch {
+	case errors.As(cause, &api) && strings.Contains(api.Description, "maximum messages per subject"):
+		return true, "", nil
+	case api != nil && api.Code >= 500:
+		return false, "the server takes no chunks: " + api.Description, nil
+	case api != nil:
+		return false, "", fmt.Errorf("publish chunk %s: %w", c.Name(), cause)
+	case errors.Is(cause, nats.ErrMaxPayload):
+		return false, "", fmt.Errorf("publish chunk %s of %d bytes: %w", c.Name(), len(c.Payload), cause)
+	}
+	return false, "", nil
+}
+
+// accept takes a message of a result. What comes twice is as good as once; what
+// comes before its chunk is cut again is fetched then.
 func (x *run) accept(p part) {
 	f := x.chunks[p.chunk]
+	if f == nil && p.chunk >= x.taken && len(x.answered) < maxAnswered {
+		x.answered[p.chunk] = true
+	}
 	if f == nil || f.result != nil {
 		return
 	}
 	x.heard, x.told = time.Now(), false
-	if p.parts == 1 {
-		x.complete(f, p.result)
-		return
+	if whole, ok := f.parts.add(p); ok {
+		x.complete(f, p.of, whole)
 	}
-	if len(f.parts) != p.parts || f.parts[0].sum != p.sum { // the first, or of another answer
-		f.parts = make([]part, p.parts)
-		for i := range f.parts {
-			f.parts[i].sum = p.sum
-		}
-	}
-	f.parts[p.n-1] = p
-	if slices.ContainsFunc(f.parts, func(q part) bool { return q.parts == 0 }) {
-		return // one is missing
-	}
-	whole := p.result
-	whole.Payload = nil
-	for _, q := range f.parts {
-		whole.Payload = append(whole.Payload, q.result.Payload...)
-	}
-	x.complete(f, whole)
 }
 
-func (x *run) complete(f *flying, r job.Result) {
-	if r.Records != f.chunk.Records {
-		return // not an answer to this chunk; the audit asks again
+// complete takes a result, unless it answers another chunk: of a job that was cut
+// otherwise, say.
+func (x *run) complete(f *flying, of string, r job.Result) bool {
+	if r.Records != f.chunk.Records || of != "" && of != checksum(f.chunk.Payload) {
+		return false // the audit asks again
 	}
 	f.result, f.parts = &r, nil
+	return true
 }
 
 // write writes what is complete, in order.

@@ -3,7 +3,6 @@ package queue
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"strconv"
 	"strings"
@@ -36,8 +35,9 @@ const (
 	hCached  = "Cached"
 	hSeconds = "Seconds"
 	hWorker  = "Worker"
-	hPart    = "Part" // n/m
-	hSum     = "Sum"  // the same in all parts of one result
+	hPart    = "Part"      // n/m
+	hSum     = "Sum"       // the same in all parts of one result
+	hOf      = "Chunk-Sum" // of the payload that it answers
 )
 
 var statusHeaders = [job.Statuses]string{"Solved", "Unreachable", "Invalid", "Exceeded", "Failed"}
@@ -211,6 +211,10 @@ const headerRoom = 4 << 10
 func encodeResult(c *job.Chunk, r *job.Result, maxPayload int64) []*nats.Msg {
 	size := max(int(maxPayload)-headerRoom, 1<<10)
 	parts := max(1, (len(r.Payload)+size-1)/size)
+	sum, of := "", checksum(c.Payload)
+	if parts > 1 {
+		sum = checksum(r.Payload)
+	}
 	msgs := make([]*nats.Msg, parts)
 	for i := range msgs {
 		m := nats.NewMsg(resultSubject(c, i+1))
@@ -223,8 +227,9 @@ func encodeResult(c *job.Chunk, r *job.Result, maxPayload int64) []*nats.Msg {
 		m.Header.Set(hSeconds, strconv.FormatFloat(r.Seconds, 'f', 6, 64))
 		m.Header.Set(hWorker, r.Worker)
 		m.Header.Set(hPart, strconv.Itoa(i+1)+"/"+strconv.Itoa(parts))
+		m.Header.Set(hOf, of)
 		if parts > 1 {
-			m.Header.Set(hSum, strconv.FormatUint(uint64(crc32.ChecksumIEEE(r.Payload)), 16))
+			m.Header.Set(hSum, sum)
 		}
 		msgs[i] = m
 	}
@@ -236,6 +241,7 @@ type part struct {
 	chunk    int
 	n, parts int // n from 1
 	sum      string
+	of       string // the checksum of the chunk's payload; "" is not said
 	result   job.Result
 }
 
@@ -275,7 +281,7 @@ func decodePart(owner, id string, m interface {
 	}
 	p.result.Seconds, _ = strconv.ParseFloat(h.Get(hSeconds), 64)
 	p.result.Worker = clip(h.Get(hWorker))
-	p.sum = h.Get(hSum)
+	p.sum, p.of = h.Get(hSum), h.Get(hOf)
 	p.result.Payload = m.Data()
 	return p, nil
 }

@@ -1,0 +1,103 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"antipode/internal/job"
+)
+
+// Letter is a dead letter: a chunk that was given up, or a message that was none.
+type Letter struct {
+	Owner, Job string // tokens
+	Chunk      string // its number, or a token where the message named no chunk
+	Reason     string
+	Puzzle     string
+	File       string
+	FirstLine  string
+	Records    string
+	Delivered  string // how often it came to a worker
+	Worker     string // that gave it up
+	Time       time.Time
+	Lost       bool // its payload was left out: it cannot be published again
+
+	seq uint64
+}
+
+// ID names a letter for people: JOB/CHUNK.
+func (l *Letter) ID() string { return l.Job + "/" + l.Chunk }
+
+// Dead reads the dead letters of an owner, or of all where owner is "", the oldest
+// first.
+func (q *Queue) Dead(ctx context.Context, owner string) ([]*Letter, error) {
+	s, err := q.js.Stream(ctx, deadStream)
+	if err != nil {
+		return nil, fmt.Errorf("stream %s: %w", deadStream, err)
+	}
+	if owner == "" {
+		owner = "*"
+	}
+	var all []*Letter
+	err = q.read(ctx, s, deadPrefix+owner+".>", true, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+		tokens := strings.Split(strings.TrimPrefix(m.Subject(), deadPrefix), ".")
+		if len(tokens) != 3 {
+			return
+		}
+		h := m.Headers()
+		l := &Letter{
+			Owner: clip(tokens[0]), Job: clip(tokens[1]), Chunk: clip(tokens[2]),
+			Reason: h.Get(hReason), Puzzle: clip(h.Get(hPuzzle)), File: clip(h.Get(hFile)), FirstLine: clip(h.Get(hFirstLine)),
+			Records: clip(h.Get(hRecords)), Delivered: clip(h.Get(hDelivered)), Worker: clip(h.Get(hDeadBy)),
+			Lost: h.Get(hDeadBytes) != "", seq: meta.Sequence.Stream,
+		}
+		l.Time, _ = time.Parse(time.RFC3339, h.Get(hDeadTime))
+		all = append(all, l)
+	})
+	return all, err
+}
+
+// Retry publishes a dead letter's chunk again, as if it had never been begun, and
+// removes the letter. Its answer takes the place of the failed one; whoever wants it
+// resumes the job.
+func (q *Queue) Retry(ctx context.Context, l *Letter) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	failed := func(err error) error { return fmt.Errorf("retry %s: %w", l.ID(), err) }
+	if n, err := number(l.Chunk, 0, 1<<31-1); err != nil || !job.IsToken(l.Owner) || !job.IsToken(l.Job) {
+		return failed(errors.New("the message named no chunk"))
+	} else if l.Lost {
+		return failed(errors.New("its payload did not fit into the letter; resume its job"))
+	} else if err := q.kv.Delete(ctx, triesKey(&job.Chunk{Spec: job.Spec{Job: l.Job}, Number: n})); err != nil {
+		return failed(err)
+	}
+	s, err := q.js.Stream(ctx, deadStream)
+	if err != nil {
+		return failed(err)
+	}
+	dead, err := s.GetMsg(ctx, l.seq)
+	if err != nil {
+		return failed(err)
+	}
+	m := nats.NewMsg(jobsPrefix + string(Bulk) + "." + l.Owner + "." + l.Job + "." + l.Chunk)
+	m.Data = dead.Data
+	for key, values := range dead.Header {
+		if !strings.HasPrefix(key, "Dead-") && !strings.HasPrefix(key, "Nats-") {
+			m.Header[key] = values
+		}
+	}
+	if _, err := q.js.PublishMsg(ctx, m); err != nil {
+		if queued, _, _ := refused(&job.Chunk{}, err); !queued {
+			return failed(err)
+		}
+	}
+	if err := s.DeleteMsg(ctx, l.seq); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return failed(err)
+	}
+	return nil
+}
