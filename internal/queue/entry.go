@@ -31,8 +31,8 @@ type Entry struct {
 	BudgetTime   string `json:"budget_time,omitempty"`
 
 	Started  time.Time `json:"started"`
-	Chunks   int       `json:"chunks,omitempty"` // all, once all are cut
-	Records  int       `json:"records,omitempty"`
+	Chunks   int       `json:"chunks,omitempty"`  // that travel, once all are cut
+	Records  int       `json:"records,omitempty"` // all, once all are cut
 	Finished time.Time `json:"finished,omitzero"` // when the last answer was written
 }
 

@@ -45,7 +45,7 @@ func (q *Queue) Post(ctx context.Context, r Run) error {
 			x.lane = laneOf(c)
 			x.begin(ctx, c)
 		}
-		x.taken, x.records = c.Number+1, x.records+c.Records
+		x.count(cut{chunk: c, result: local})
 		if local != nil {
 			continue // whoever takes the answers up cuts it again
 		}

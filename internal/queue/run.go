@@ -59,7 +59,8 @@ type run struct {
 	queued   map[int]bool    // of those not taken: already in JOBS when the run began
 	answered map[int]bool    // of those not taken: in RESULTS
 	taken    int             // chunks taken from Next
-	records  int             // in these
+	travel   int             // of these, not answered by Next
+	records  int             // in the taken
 	written  int             // chunks written, the number of the next
 	bytes    int64           // of payloads in chunks
 	ended    bool            // Next has no more
@@ -219,7 +220,7 @@ func (x *run) take(ctx context.Context, c cut) error {
 	}
 	f := &flying{chunk: c.chunk, result: c.result}
 	x.chunks[n] = f
-	x.taken, x.records = n+1, x.records+c.chunk.Records
+	x.count(c)
 	x.bytes += int64(len(c.chunk.Payload))
 	queued, answered := x.queued[n], x.answered[n]
 	delete(x.queued, n)
@@ -245,10 +246,10 @@ func (x *run) begin(ctx context.Context, first *job.Chunk) {
 
 // total registers how much there is, once all is cut.
 func (x *run) total(ctx context.Context) {
-	if x.Entry == nil || x.Entry.Chunks == x.taken && x.Entry.Records == x.records {
+	if x.Entry == nil || x.Entry.Chunks == x.travel && x.Entry.Records == x.records {
 		return
 	}
-	x.Entry.Chunks, x.Entry.Records = x.taken, x.records
+	x.Entry.Chunks, x.Entry.Records = x.travel, x.records
 	x.q.register(ctx, &x.Spec, x.Entry)
 }
 
@@ -259,6 +260,15 @@ func (x *run) finish(ctx context.Context) {
 	}
 	x.Entry.Finished = time.Now().UTC()
 	x.q.register(ctx, &x.Spec, x.Entry)
+}
+
+// count counts a chunk that Next gave.
+func (x *run) count(c cut) {
+	x.taken = c.chunk.Number + 1
+	x.records += c.chunk.Records
+	if c.result == nil {
+		x.travel++
+	}
 }
 
 // laneOf is the lane of a job by its first chunk.
