@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
-
-// maxGiven is how many puzzles one call may give: their refs travel with every
-// chunk of JSON lines.
-const maxGiven = 15
 
 // choose reads what --puzzle names and gives.
 func (s *submission) choose() error {
@@ -32,8 +29,8 @@ func (s *submission) choose() error {
 		}
 		s.given = append(s.given, p)
 	}
-	if len(s.given) > maxGiven {
-		return fmt.Errorf("--puzzle: %d definitions; %d are possible", len(s.given), maxGiven)
+	if len(s.given) > limit.JobDefinitions {
+		return fmt.Errorf("--puzzle: %d definitions; %d are possible", len(s.given), limit.JobDefinitions)
 	}
 	s.puzzles = s.builtin.With(s.given...)
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 	"antipode/internal/queue"
 )
@@ -140,9 +141,6 @@ func (s *submission) describe(in *input, name string) (err error) {
 	return nil
 }
 
-// maxHead bounds what is read ahead of a nameless input, in bytes.
-const maxHead = 64 << 10
-
 // startsWithBrace tells whether a nameless input is JSON.
 func (in *input) startsWithBrace() (bool, error) {
 	var head []byte
@@ -151,7 +149,7 @@ func (in *input) startsWithBrace() (bool, error) {
 		n, err := in.reader.Read(buf)
 		head = append(head, buf[:n]...)
 		text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
-		if len(text) > 0 || len(head) >= maxHead || err != nil && err != job.ErrQuiet {
+		if len(text) > 0 || len(head) >= limit.Head || err != nil && err != job.ErrQuiet {
 			in.reader = io.MultiReader(bytes.NewReader(head), in.reader)
 			if err == io.EOF || errors.Is(err, job.ErrQuiet) {
 				err = nil
@@ -161,10 +159,7 @@ func (in *input) startsWithBrace() (bool, error) {
 	}
 }
 
-// maxName bounds the name of a file in messages, in bytes.
-const maxName = 512
-
-// printable makes a file's name fit for a line of text.
+// printable makes a file's name fit for a line of text; of a long one it keeps the end.
 func printable(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -172,8 +167,8 @@ func printable(name string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(name, "?"))
-	if len(name) > maxName {
-		name = "…" + strings.ToValidUTF8(name[len(name)-maxName:], "")
+	if len(name) > limit.FileShown {
+		name = "…" + strings.ToValidUTF8(name[len(name)-limit.FileShown:], "")
 	}
 	return name
 }
@@ -182,7 +177,7 @@ func printable(name string) string {
 func (in *input) entry() (*queue.Entry, error) {
 	e := &queue.Entry{
 		File: in.spec.File, Size: in.size(), Time: in.info.ModTime().UTC(),
-		Puzzle: in.spec.Puzzle, Chunk: job.MaxChunk, Started: time.Now().UTC(),
+		Puzzle: in.spec.Puzzle, Chunk: limit.Chunk, Started: time.Now().UTC(),
 	}
 	if e.Size < 0 {
 		return e, nil

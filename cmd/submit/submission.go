@@ -13,6 +13,7 @@ import (
 
 	"antipode/internal/config"
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/profile"
 	"antipode/internal/puzzle"
 	"antipode/internal/queue"
@@ -187,7 +188,7 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 func (s *submission) window() queue.Window {
 	w := queue.Window{Chunks: s.cfg.Window.Chunks, Bytes: int64(s.cfg.Window.Bytes)}
 	if s.cfg.NATS.URL == "" {
-		w.Bytes = min(w.Bytes, int64(worker.Slots(s.cfg.Slots))*chunksPerSlot*job.MaxChunk)
+		w.Bytes = min(w.Bytes, int64(worker.Slots(s.cfg.Slots))*chunksPerSlot*limit.Chunk)
 	}
 	return w
 }

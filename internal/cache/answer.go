@@ -5,12 +5,8 @@ import (
 	"fmt"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
-
-// MaxMoves is the largest number of moves that is kept. It is far above the
-// distances that can be searched, and bounds what a value read from Redis may
-// make the process hold.
-const MaxMoves = 4096
 
 // Answer is what became of a question.
 type Answer struct {
@@ -24,7 +20,7 @@ type Answer struct {
 // keepable reports whether the answer may be kept: it is a fact about the
 // question, and not too long.
 func (a Answer) keepable() bool {
-	return a.Status.Final() && len(a.Moves) <= MaxMoves
+	return a.Status.Final() && len(a.Moves) <= limit.CachedMoves
 }
 
 // The first byte of a packed answer. Redis holds values longer than any
@@ -67,8 +63,8 @@ func check(packed string) error {
 		return fmt.Errorf("unreachable, and yet %d moves: %w", len(packed)-1, errGarbage)
 	case packed[0] != solved && packed[0] != unreachable:
 		return fmt.Errorf("status %q: %w", packed[0], errGarbage)
-	case len(packed)-1 > MaxMoves:
-		return fmt.Errorf("%d moves, more than %d: %w", len(packed)-1, MaxMoves, errGarbage)
+	case len(packed)-1 > limit.CachedMoves:
+		return fmt.Errorf("%d moves, more than %d: %w", len(packed)-1, limit.CachedMoves, errGarbage)
 	}
 	return nil
 }

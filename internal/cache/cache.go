@@ -161,7 +161,7 @@ func (c *Cache) fetch(ctx context.Context, keys []Key, missing []int, found []*A
 }
 
 // Keep makes an answer known to this process at once; nothing leaves it.
-// Answers that are not final, or longer than MaxMoves, are not kept.
+// Answers that are not final, or longer than limit.CachedMoves, are not kept.
 func (c *Cache) Keep(key Key, a Answer) {
 	if a.keepable() {
 		c.local.set(key, pack(a))
@@ -177,8 +177,8 @@ type Entry struct {
 // Remember hands a chunk's new answers over to be written to Redis, all in one
 // go, and returns at once. They are not put in the process again: Keep did
 // that. The cache owns entries from here on. Answers that are not final, or
-// longer than MaxMoves, are passed over; after Close, and while as many chunks
-// wait as Config.Queue allows, all of them are dropped and counted.
+// longer than limit.CachedMoves, are passed over; after Close, and while as many
+// chunks wait as Config.Queue allows, all of them are dropped and counted.
 func (c *Cache) Remember(entries []Entry) {
 	if c.writes != nil {
 		c.writes.add(batch{entries: entries})

@@ -14,6 +14,7 @@ import (
 
 	"antipode/internal/cache/redistest"
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -129,7 +130,7 @@ func TestOnlyFinalAnswersAreKept(t *testing.T) {
 		c.Keep(near, Answer{Status: s})
 		c.Remember([]Entry{{near, Answer{Status: s}}})
 	}
-	long := Answer{Status: job.Solved, Moves: make([]uint8, MaxMoves+1)}
+	long := Answer{Status: job.Solved, Moves: make([]uint8, limit.CachedMoves+1)}
 	c.Keep(near, long)
 	c.Remember([]Entry{{near, long}})
 	want(t, c, []Key{near}, nil)

@@ -7,6 +7,7 @@ import (
 
 	"antipode/internal/cache/redistest"
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 func TestName(t *testing.T) {
@@ -57,7 +58,7 @@ func TestValuesNotBelieved(t *testing.T) {
 		{"text", "", "hello", true},
 		{"text, secret", secret, "hello", true},
 		{"unreachable with moves", "", "u\x00", true},
-		{"too many moves", "", "s" + strings.Repeat("\x00", MaxMoves+1), true},
+		{"too many moves", "", "s" + strings.Repeat("\x00", limit.CachedMoves+1), true},
 		{"high byte", "", "\xf3\x00", true},
 	}
 	server := redistest.Start(t)
@@ -120,7 +121,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("", "")
 	f.Add("", "u\x00")
 	f.Add("a secret", "S0123456789abcdef")
-	f.Add("", "s"+strings.Repeat("\x00", MaxMoves+1))
+	f.Add("", "s"+strings.Repeat("\x00", limit.CachedMoves+1))
 	f.Fuzz(func(t *testing.T, secret, value string) {
 		seal := newSeal(secret)
 		packed, err := seal.open(name, value)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"antipode/internal/limit"
 )
 
 // Submit is everything that can be set of cmd/submit, other than what belongs
@@ -93,5 +95,5 @@ func (s Submit) check() problems {
 // there.
 func isToken(s string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-	return 1 <= len(s) && len(s) <= 64 && strings.Trim(s, letters) == ""
+	return 1 <= len(s) && len(s) <= limit.Token && strings.Trim(s, letters) == ""
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync/atomic"
 
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -112,12 +113,12 @@ func (c *Cutter) start() error {
 		c.strip()
 	}
 	// A first record that is too long to travel is too long to decide.
-	n := min(len(c.buf), MaxRecord)
+	n := min(len(c.buf), limit.Record)
 	framing, ok := c.puzzle.Decide(c.buf[:n], c.last && n == len(c.buf))
-	if !ok && (c.quiet || n == MaxRecord) {
+	if !ok && (c.quiet || n == limit.Record) {
 		framing, ok = c.puzzle.DecideNow(c.buf[:n])
 	}
-	if ok || c.last || n == MaxRecord {
+	if ok || c.last || n == limit.Record {
 		c.spec.Format = Format{Framing: framing, Known: true}
 		c.lineAt = c.line
 		c.started = true
@@ -138,7 +139,7 @@ func (c *Cutter) count() error {
 	case found == puzzle.FoundNone:
 		c.counted = true // there is nothing at all
 		return nil
-	case found == puzzle.FoundPart && len(c.buf) <= MaxRecord:
+	case found == puzzle.FoundPart && len(c.buf) <= limit.Record:
 		return nil
 	case !ok:
 		return fmt.Errorf("%s:%d: a file of %s starts with the number of its records", c.spec.File, c.line, c.puzzle.Name)
@@ -158,7 +159,7 @@ func (c *Cutter) count() error {
 func (c *Cutter) cut(ctx context.Context) (*Chunk, error) {
 	for {
 		if c.lines > 0 {
-			n, end := plain(c.buf[c.pos:], c.lines, c.max-c.pending, MaxChunk-c.pos)
+			n, end := plain(c.buf[c.pos:], c.lines, c.max-c.pending, limit.Chunk-c.pos)
 			c.pos += end
 			c.lineAt += n * c.lines
 			if c.pending += n; c.pending == c.max {
@@ -170,14 +171,14 @@ func (c *Cutter) cut(ctx context.Context) (*Chunk, error) {
 		if found == puzzle.FoundOne {
 			ahead = f.End
 		}
-		far := ahead > MaxRecord
+		far := ahead > limit.Record
 		switch {
 		case found == puzzle.FoundPart && !far:
 			if c.quiet {
 				return c.take(), nil
 			}
 			return nil, nil
-		case c.pending > 0 && (far || found == puzzle.FoundOne && c.pos+f.End > MaxChunk):
+		case c.pending > 0 && (far || found == puzzle.FoundOne && c.pos+f.End > limit.Chunk):
 			return c.take(), nil
 		case found == puzzle.FoundNone:
 			chunk := c.take()
@@ -187,7 +188,7 @@ func (c *Cutter) cut(ctx context.Context) (*Chunk, error) {
 			return chunk, nil
 		case far && c.strip():
 			continue
-		case found == puzzle.FoundPart || f.End-f.Start > MaxRecord:
+		case found == puzzle.FoundPart || f.End-f.Start > limit.Record:
 			return c.tooLong(ctx)
 		}
 		if c.pending == 0 { // the payload starts with the record
@@ -290,15 +291,15 @@ func (c *Cutter) trimSpace(line []byte) []byte {
 
 func (c *Cutter) isComment(line []byte) bool { return c.puzzle != nil && puzzle.IsComment(line) }
 
-// tooLong skips the record of more than MaxRecord bytes that buf starts with: all
-// its lines, or where their number cannot be known what goes before the next
+// tooLong skips the record of more than limit.Record bytes that buf starts with:
+// all its lines, or where their number cannot be known what goes before the next
 // blank line. Of a line of jsonl it keeps the start, for the sake of the id.
 func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 	chunk := &Chunk{Spec: c.spec, Number: c.chunk, FirstLine: c.line, FirstRecord: c.Records() + 1, Records: 1,
-		TooLong: fmt.Sprintf("a record of more than %d bytes", MaxRecord)}
+		TooLong: fmt.Sprintf("a record of more than %d bytes", limit.Record)}
 	var ending puzzle.Ending
 	if c.puzzle != nil {
-		ending = c.puzzle.Ending(c.buf[:MaxRecord], c.spec.Format.Framing)
+		ending = c.puzzle.Ending(c.buf[:limit.Record], c.spec.Format.Framing)
 	}
 	line, blank, comment := c.line, true, false // the last two of the line at hand, so far
 	for {
@@ -336,12 +337,12 @@ func (c *Cutter) tooLong(ctx context.Context) (*Chunk, error) {
 }
 
 // appendStart appends a piece of a line of jsonl to its start, which has at most
-// MaxRecord bytes from the first that is not white space.
+// limit.Record bytes from the first that is not white space.
 func appendStart(start, piece []byte) []byte {
 	if len(start) == 0 {
 		piece = bytes.TrimLeft(piece, jsonSpace)
 	}
-	return append(start, piece[:min(len(piece), MaxRecord-len(start))]...)
+	return append(start, piece[:min(len(piece), limit.Record-len(start))]...)
 }
 
 const readSize = 256 << 10

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -114,7 +115,7 @@ func checkChunks(text string, p *puzzle.Puzzle, set *puzzle.Set, chunks []*job.C
 	}
 	number := 1
 	for i, c := range chunks {
-		if c.Number != i || c.FirstRecord != number || c.Records < 1 || c.Records > p.ChunkRecords || len(c.Payload) > job.MaxChunk || c.TooLong != "" {
+		if c.Number != i || c.FirstRecord != number || c.Records < 1 || c.Records > p.ChunkRecords || len(c.Payload) > limit.Chunk || c.TooLong != "" {
 			return fmt.Errorf("chunk %d: number %d, first record %d, %d records, %d bytes, too long %q; want first record %d", i, c.Number, c.FirstRecord, c.Records, len(c.Payload), c.TooLong, number)
 		}
 		inside := words(string(c.Payload))
@@ -335,7 +336,7 @@ func TestChunkBytes(t *testing.T) {
 			t.Errorf("%s: %v", how, err)
 		}
 		for _, c := range chunks[:len(chunks)-1] {
-			if c.Last || len(c.Payload)+len(record) <= job.MaxChunk {
+			if c.Last || len(c.Payload)+len(record) <= limit.Chunk {
 				t.Errorf("%s: a chunk of %d bytes, last %v", how, len(c.Payload), c.Last)
 			}
 		}
@@ -355,11 +356,11 @@ func TestChunkBytes(t *testing.T) {
 func TestLongRecords(t *testing.T) {
 	const line, rows, home = "1 2 3 4 5 6 7 8 9\n", "1 2 3\n4 5 6\n7 8 9\n", "0\n1 2 3 4 5 6 7 8\n"
 	const pair = "1 1 1 1\n1 1 1 1 1 1 1 1\n\n"
-	long := strings.Repeat("1 ", job.MaxRecord/2+1)
-	blanks := strings.Repeat(" \n", job.MaxRecord)
-	spaces := strings.Repeat(" ", 2*job.MaxRecord)
-	half := strings.Repeat(" ", job.MaxRecord*3/4)
-	comment := "# " + strings.Repeat("5 ", job.MaxRecord) + "\n"
+	long := strings.Repeat("1 ", limit.Record/2+1)
+	blanks := strings.Repeat(" \n", limit.Record)
+	spaces := strings.Repeat(" ", 2*limit.Record)
+	half := strings.Repeat(" ", limit.Record*3/4)
+	comment := "# " + strings.Repeat("5 ", limit.Record) + "\n"
 	type record struct {
 		line    int
 		tooLong bool
@@ -372,38 +373,38 @@ func TestLongRecords(t *testing.T) {
 		{"a long line among lines", "swap", line + long + "\n" + line, []record{{1, false}, {2, true}, {3, false}}},
 		{"two long lines", "swap", line + long + "\n" + long + "\n" + line, []record{{1, false}, {2, true}, {3, true}, {4, false}}},
 		{"a long line at the end", "swap", line + long, []record{{1, false}, {2, true}}},
-		{"a line just short enough", "swap", line + strings.Repeat("1", job.MaxRecord-1) + "\n" + line, []record{{1, false}, {2, false}, {3, false}}},
-		{"a line just too long", "swap", line + strings.Repeat("1", job.MaxRecord) + "\n" + line, []record{{1, false}, {2, true}, {3, false}}},
+		{"a line just short enough", "swap", line + strings.Repeat("1", limit.Record-1) + "\n" + line, []record{{1, false}, {2, false}, {3, false}}},
+		{"a line just too long", "swap", line + strings.Repeat("1", limit.Record) + "\n" + line, []record{{1, false}, {2, true}, {3, false}}},
 		{"a long line in a record of three", "swap", rows + "1 2 3\n" + long + "\n7 8 9\n" + rows, []record{{1, false}, {4, true}, {7, false}}},
 		{"a long first line in a record of three", "swap", rows + long + "\n4 5 6\n\n# x\n7 8 9\n" + rows, []record{{1, false}, {4, true}, {9, false}}},
 		{"a long last line in a record of three", "swap", rows + "1 2 3\n4 5 6\n" + long + "\n" + rows, []record{{1, false}, {4, true}, {7, false}}},
 		{"a long line in a graph", "graph", home + "1\n1 2 " + long + "\n1 2 3 4 5 6 7 8\n" + home, []record{{1, false}, {3, true}, {6, false}}},
 		{"a long number of edges", "graph", home + long + "\n1 2\n\n" + home, []record{{1, false}, {3, true}, {6, false}}},
 		{"counted, to the next blank line", "swap", "123456789 " + line + "1 2 " + spaces + " 3\n4 5 6\n\n" + line, []record{{1, false}, {1, false}, {2, true}, {5, false}}},
-		{"many blank lines", "swap", blanks + line + blanks + line + line + blanks, []record{{job.MaxRecord + 1, false}, {2*job.MaxRecord + 2, false}, {2*job.MaxRecord + 3, false}}},
-		{"many blank lines in a record", "swap", rows + "1 2 3\n" + blanks + "4 5 6\n7 8 9\n" + rows, []record{{1, false}, {4, true}, {job.MaxRecord + 7, false}}},
+		{"many blank lines", "swap", blanks + line + blanks + line + line + blanks, []record{{limit.Record + 1, false}, {2*limit.Record + 2, false}, {2*limit.Record + 3, false}}},
+		{"many blank lines in a record", "swap", rows + "1 2 3\n" + blanks + "4 5 6\n7 8 9\n" + rows, []record{{1, false}, {4, true}, {limit.Record + 7, false}}},
 		{"many spaces before a record", "swap", line + spaces + line + line, []record{{1, false}, {2, false}, {3, false}}},
 		{"many spaces before a long record", "swap", line + half + "123456789" + half + "\n" + line, []record{{1, false}, {2, false}, {3, false}}},
 		{"many spaces and commas before a first record", "swap", "\n" + strings.ReplaceAll(half, " ", ",\t") + "1 2 3\n4 5 6" + half + "\n7 8 9\n" + rows, []record{{2, false}, {5, false}}},
 		{"many spaces before a record that is too long", "swap", line + half + long + "\n" + line, []record{{1, false}, {2, true}, {3, false}}},
 		{"many spaces before a count and a record", "eight", half + "2" + half + half + "0 1 2\n3 4 5\n6 7 8" + half + "\n" + rows, []record{{1, false}, {4, false}}},
 		{"a long record among others apart", "swap", rows + "\n1 2 3\n" + long + "\n7 8 9\n7 8 9\n\n" + rows, []record{{1, false}, {5, true}, {10, false}}},
-		{"a record apart after many blank lines", "swap", rows + blanks + "1 2 3\n4 5 6\n\n" + rows, []record{{1, false}, {job.MaxRecord + 4, false}, {job.MaxRecord + 7, false}}},
+		{"a record apart after many blank lines", "swap", rows + blanks + "1 2 3\n4 5 6\n\n" + rows, []record{{1, false}, {limit.Record + 4, false}, {limit.Record + 7, false}}},
 		{"a long comment after a record apart", "swap", rows + "\n" + rows + comment + "\n" + rows, []record{{1, false}, {5, true}, {10, false}}},
 		{"boards apart, one of them long", "rotegame", pair + pair + "\n1\n" + long + "\n\n2\n\n" + pair, []record{{1, false}, {8, true}, {13, false}}},
 		{"many spaces after a record", "swap", line + "123456789" + spaces + "\n" + line, []record{{1, false}, {2, true}, {3, false}}},
 		{"a long blank line after an unknown end", "graph", home + "x\n" + spaces + "\n" + home, []record{{1, false}, {3, true}, {5, false}}},
 		{"an unknown end, a blank line", "graph", home + "x\n1 2\n \n" + home, []record{{1, false}, {3, false}, {6, false}}},
 		{"a long comment", "swap", comment + line + comment + line, []record{{2, false}, {4, false}}},
-		{"many blank lines and a count", "eight", blanks + "2\n" + blanks + rows + rows, []record{{2*job.MaxRecord + 2, false}, {2*job.MaxRecord + 5, false}}},
+		{"many blank lines and a count", "eight", blanks + "2\n" + blanks + rows + rows, []record{{2*limit.Record + 2, false}, {2*limit.Record + 5, false}}},
 		{"a long comment and a count", "eight", comment + "2\n" + comment + rows + rows, []record{{4, false}, {7, false}}},
-		{"a first record too long to tell its lines: values are counted", "swap", "1 2 3\n" + blanks + "4 5 6 7 8 9\n\n1 2 3\n" + rows, []record{{1, true}, {job.MaxRecord + 2, false}, {job.MaxRecord + 5, false}}},
+		{"a first record too long to tell its lines: values are counted", "swap", "1 2 3\n" + blanks + "4 5 6 7 8 9\n\n1 2 3\n" + rows, []record{{1, true}, {limit.Record + 2, false}, {limit.Record + 5, false}}},
 		{"a long comment in a record", "swap", rows + "1 2 3\n" + comment + "4 5 6\n7 8 9\n" + rows, []record{{1, false}, {4, true}, {8, false}}},
 		{"jsonl", "", "{}\n" + "[" + long + "]\n" + "{}\n\n{}", []record{{1, false}, {2, true}, {3, false}, {5, false}}},
 		{"jsonl, many spaces before a long line", "", "{}\n" + half + "[" + half + "]\n{}\n", []record{{1, false}, {2, false}, {3, false}}},
 		{"jsonl, many spaces before a first line", "", half + " \n\t" + half + "[" + half + "]\n{}\n", []record{{2, false}, {3, false}}},
-		{"jsonl, a line of text's white space", "", blanks + ",\n" + blanks + "{}\n#\n", []record{{job.MaxRecord + 1, false}, {2*job.MaxRecord + 2, false}, {2*job.MaxRecord + 3, false}}},
-		{"jsonl, many blank lines", "", blanks + "{}\n" + blanks + "{}\n", []record{{job.MaxRecord + 1, false}, {2*job.MaxRecord + 2, false}}},
+		{"jsonl, a line of text's white space", "", blanks + ",\n" + blanks + "{}\n#\n", []record{{limit.Record + 1, false}, {2*limit.Record + 2, false}, {2*limit.Record + 3, false}}},
+		{"jsonl, many blank lines", "", blanks + "{}\n" + blanks + "{}\n", []record{{limit.Record + 1, false}, {2*limit.Record + 2, false}}},
 	} {
 		t.Run(c.puzzle+": "+c.name, func(t *testing.T) {
 			var p *puzzle.Puzzle
@@ -418,13 +419,13 @@ func TestLongRecords(t *testing.T) {
 				}
 				var got []record
 				for _, c := range chunks {
-					if c.FirstRecord != len(got)+1 || len(c.Payload) > job.MaxChunk {
+					if c.FirstRecord != len(got)+1 || len(c.Payload) > limit.Chunk {
 						t.Errorf("%s: first record %d, %d bytes; want %d", how, c.FirstRecord, len(c.Payload), len(got)+1)
 					}
 					if c.TooLong != "" {
 						kept := 0
 						if p == nil {
-							kept = job.MaxRecord
+							kept = limit.Record
 						}
 						if c.Records != 1 || len(c.Payload) != kept {
 							t.Errorf("%s: %d records, %d bytes; want %d", how, c.Records, len(c.Payload), kept)
@@ -459,14 +460,14 @@ func TestLongLines(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for _, c := range []struct{ name, line, id string }{
 		{"the id comes first", before + x(10<<20) + `"}`, "1"},
-		{"a line just too long", before + x(job.MaxRecord-len(before)-2) + `"}`, "1"},
-		{"an id just within", `{"x":"` + x(job.MaxRecord-len(`{"x":"","id":2}`)) + after + " ", "2"},
-		{"an id just beyond", `{"x":"` + x(job.MaxRecord-len(`{"x":"","id":2}`)+2) + after, ""},
-		{"half of the id within", `{"x":"` + x(job.MaxRecord-len(`{"x":"","id":2`)) + `","id":23}`, ""},
+		{"a line just too long", before + x(limit.Record-len(before)-2) + `"}`, "1"},
+		{"an id just within", `{"x":"` + x(limit.Record-len(`{"x":"","id":2}`)) + after + " ", "2"},
+		{"an id just beyond", `{"x":"` + x(limit.Record-len(`{"x":"","id":2}`)+2) + after, ""},
+		{"half of the id within", `{"x":"` + x(limit.Record-len(`{"x":"","id":2`)) + `","id":23}`, ""},
 		{"the id comes last", `{"x":"` + x(10<<20) + after, ""},
 		{"an id twice, the second beyond", before + x(10<<20) + after, "1"},
 		{"an id that is too long", `{"id":"` + x(10<<20) + `"}`, ""},
-		{"letters of many bytes", `{"id":1,"x":"` + strings.Repeat("\u00e9é世", job.MaxRecord) + `"}`, "1"},
+		{"letters of many bytes", `{"id":1,"x":"` + strings.Repeat("\u00e9é世", limit.Record) + `"}`, "1"},
 		{"a question, then spaces", `{"id":1,"puzzle":"eight2","start":"12X453786"}` + strings.Repeat(" ", 10<<20), "1"},
 		{"spaces before the line", strings.Repeat(" ", 10<<20) + before + x(10<<20) + `"}`, "1"},
 		{"no object", x(10 << 20), ""},
@@ -563,12 +564,12 @@ func (p *producer) Read(b []byte) (int, error) {
 // A payload stays as it was, whatever is read after it, and no one can append to
 // what comes after it.
 func TestPayloadsStay(t *testing.T) {
-	p := chunked(t, "swap", puzzle.MaxChunkRecords)
+	p := chunked(t, "swap", limit.ChunkRecords)
 	var text strings.Builder
-	for text.Len() < 4*job.MaxChunk {
+	for text.Len() < 4*limit.Chunk {
 		text.WriteString("1 2 3\n4 5 6\n7 8 9\n")
 		if text.Len()%1000 < 18 {
-			text.WriteString("# " + strings.Repeat("c", job.MaxRecord) + "\n")
+			text.WriteString("# " + strings.Repeat("c", limit.Record) + "\n")
 		}
 	}
 	cutter := job.NewCutter(strings.NewReader(text.String()), job.Spec{}, p)
@@ -582,7 +583,7 @@ func TestPayloadsStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cap(c.Payload) > len(c.Payload) && len(c.Payload) >= job.MaxChunk/4 {
+		if cap(c.Payload) > len(c.Payload) && len(c.Payload) >= limit.Chunk/4 {
 			t.Errorf("chunk %d: room for %d bytes after its %d", c.Number, cap(c.Payload)-len(c.Payload), len(c.Payload))
 		}
 		kept, copies = append(kept, c), append(copies, bytes.Clone(c.Payload))

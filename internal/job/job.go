@@ -12,14 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
-)
-
-// Limits of what travels. A record that is longer is answered as invalid by the
-// submitter and does not travel.
-const (
-	MaxRecord = 128 << 10 // bytes of one record
-	MaxChunk  = 256 << 10 // bytes of a chunk's payload
 )
 
 // jsonlRecords is how many JSON records make a chunk: any of them may be a
@@ -178,7 +172,7 @@ type Answer struct {
 	Seconds float64 // where the job asks for it
 }
 
-var token = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var token = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_-]{1,%d}$`, limit.Token))
 
 // IsToken tells whether s may stand in a subject: [A-Za-z0-9_-]{1,64}.
 func IsToken(s string) bool { return token.MatchString(s) }

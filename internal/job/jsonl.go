@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -16,9 +17,6 @@ import (
 // null but the id, which may be any value.
 type jsonRecord struct{ id, puzzle, start, goal, edges, want []byte }
 
-// maxID is the longest id that is kept, in bytes.
-const maxID = 1 << 10
-
 // readJSON reads a line. It keeps the id of one that is invalid, too, if what
 // stands up to the end of the id is JSON; of two ids the first. An id that is too
 // long, or not UTF-8, is not kept.
@@ -26,8 +24,8 @@ func (r *Reader) readJSON(line []byte, rec *Record) error {
 	var j jsonRecord
 	err := j.read(line)
 	switch {
-	case len(j.id) > maxID:
-		return fmt.Errorf("id: more than %d bytes", maxID)
+	case len(j.id) > limit.ID:
+		return fmt.Errorf("id: more than %d bytes", limit.ID)
 	case utf8.Valid(j.id):
 		rec.ID = j.id
 	}

@@ -3,12 +3,14 @@ package job
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"antipode/internal/limit"
 )
 
 // plain finds records that need no closer look: each has so many lines, every line
 // starts with a digit or a letter and has its end. It returns how many of them buf
 // starts with, up to most, which is at least 1, and where the last one ends, at room
-// or before. A record of more than MaxRecord bytes is not plain.
+// or before. A record of more than limit.Record bytes is not plain.
 //
 // It looks at eight bytes at a time, for line ends.
 func plain(buf []byte, lines, most, room int) (records, end int) {
@@ -31,7 +33,7 @@ func plain(buf []byte, lines, most, room int) (records, end int) {
 		for ; found != 0; found &= found - 1 {
 			next := at + bits.TrailingZeros64(found)/8 + 1
 			if left--; left == 0 {
-				if next > room || next-end > MaxRecord {
+				if next > room || next-end > limit.Record {
 					return records, end
 				}
 				records, end, left = records+1, next, lines

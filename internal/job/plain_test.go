@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -19,7 +20,7 @@ func checkPlain(p *puzzle.Puzzle, buf []byte, lines, most, room int) error {
 	at := 0
 	for n := range records {
 		f, found := p.Next(buf[at:], puzzle.Framing{Lines: lines}, false)
-		if found != puzzle.FoundOne || f.Start != 0 || f.Line != 0 || f.Lines != lines || f.End > MaxRecord {
+		if found != puzzle.FoundOne || f.Start != 0 || f.Line != 0 || f.Lines != lines || f.End > limit.Record {
 			return fmt.Errorf("record %d at %d: %+v, found %d", n+1, at, f, found)
 		}
 		at += f.End
@@ -45,7 +46,7 @@ func swap(t testing.TB) *puzzle.Puzzle {
 // Plain finds all records of a neat file, and stops before what is not plain.
 func TestPlain(t *testing.T) {
 	const rows = "1 2 3\n4 5 6\n7 8 9\n"
-	long := strings.Repeat("1", MaxRecord)
+	long := strings.Repeat("1", limit.Record)
 	for _, c := range []struct {
 		text        string
 		lines       int
@@ -66,7 +67,7 @@ func TestPlain(t *testing.T) {
 		{" " + rows, 3, 9, 99, 0, 0},
 		{"", 3, 9, 99, 0, 0},
 		{"a\r\nb\r\n", 2, 9, 99, 1, 6},
-		{"1\n" + long[1:] + "\n2\n", 1, 9, 1 << 20, 3, MaxRecord + 4},
+		{"1\n" + long[1:] + "\n2\n", 1, 9, 1 << 20, 3, limit.Record + 4},
 		{"1\n" + long + "\n2\n", 1, 9, 1 << 20, 1, 2},
 	} {
 		name := c.text[:min(len(c.text), 50)]
@@ -85,7 +86,7 @@ func FuzzPlain(f *testing.F) {
 	f.Add([]byte("ab\n\ncd\n#\n \n\v\n\x8a\n\n0\n"), uint8(1), uint8(7), uint16(100))
 	f.Add(bytes.Repeat([]byte("1\n\v\n"), 9), uint8(2), uint8(7), uint16(100))
 	f.Fuzz(func(t *testing.T, buf []byte, lines, most uint8, room uint16) {
-		if err := checkPlain(p, buf, int(lines)%puzzle.MaxLines+1, int(most)+1, int(room)); err != nil {
+		if err := checkPlain(p, buf, int(lines)%limit.Lines+1, int(most)+1, int(room)); err != nil {
 			t.Fatalf("%q: %v", buf, err)
 		}
 	})

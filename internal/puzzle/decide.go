@@ -3,6 +3,8 @@ package puzzle
 import (
 	"bytes"
 	"unicode"
+
+	"antipode/internal/limit"
 )
 
 // Decide returns the framing that the first record of buf decides, whose end can
@@ -80,7 +82,7 @@ func (p *Puzzle) decideByRecord(buf []byte, f Frame, last bool) (framing Framing
 			}
 		}
 	}
-	if lines -= edges; lines < 1 || lines > MaxLines {
+	if lines -= edges; lines < 1 || lines > limit.Lines {
 		return Framing{}, true
 	}
 	return Framing{Lines: lines}, true
@@ -232,7 +234,7 @@ func (p *Puzzle) shape(text []byte) (lines int, ok bool) {
 		lines++
 	}
 	lines -= edges
-	return lines, values == p.boards()*p.boardWords() && lines <= MaxLines
+	return lines, values == p.boards()*p.boardWords() && lines <= limit.Lines
 }
 
 // decideByLines decides the framing where the first record does not end at a
@@ -280,7 +282,7 @@ func (p *Puzzle) decideByLines(buf []byte, last bool) (framing Framing, ok bool)
 			best, most = n, same
 		}
 	}
-	if 2*most < len(counts) || record/best > MaxLines {
+	if 2*most < len(counts) || record/best > limit.Lines {
 		return Framing{}, true
 	}
 	return Framing{Lines: record / best}, true

@@ -6,18 +6,9 @@ import (
 	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
-)
 
-// Bounds on a definition, in bytes.
-const (
-	MaxDefinition = 16 << 10
-	maxAbout      = 200
-	maxExample    = 4 << 10
-	maxName       = 32 // of a move, and of what separates moves
+	"antipode/internal/limit"
 )
-
-// MaxValue is the largest value that may stand on a board.
-const MaxValue = 255
 
 // definition is a puzzle's YAML form. Its tags are the keys that there are;
 // docs/puzzles.md explains them, builtin/*.yaml are examples.
@@ -173,10 +164,10 @@ func (p *Puzzle) setValues(d *definition, s *source) error {
 		v.To = v.From + pieces - 1
 	}
 	switch {
-	case v.From < least || v.From > MaxValue:
-		return s.wrong("values.from", "%d; %d to %d are possible", v.From, least, MaxValue)
-	case v.To < v.From || v.To > MaxValue:
-		return s.wrong("values.to", "%d; %d to %d are possible", v.To, v.From, MaxValue)
+	case v.From < least || v.From > limit.Value:
+		return s.wrong("values.from", "%d; %d to %d are possible", v.From, least, limit.Value)
+	case v.To < v.From || v.To > limit.Value:
+		return s.wrong("values.to", "%d; %d to %d are possible", v.To, v.From, limit.Value)
 	case !v.Repeat && v.To-v.From+1 != pieces:
 		return s.wrong("values", "%d to %d is not one value for each of %d pieces; give as many, or repeat: true", v.From, v.To, pieces)
 	}
@@ -193,7 +184,7 @@ func (p *Puzzle) setGoal(d *definition, s *source) error {
 	}
 	var b Board
 	for i, v := range d.Goal {
-		if v > MaxValue {
+		if v > limit.Value {
 			return s.wrong(item("goal", i), "%d is out of range; %s", v, p.wanted())
 		}
 		b[i] = uint8(v)
@@ -238,11 +229,11 @@ func (p *Puzzle) setAnswer(d *definition, s *source) (err error) {
 	if p.Want, err = ParseWant(d.Answer.Want); err != nil {
 		return s.wrong("answer.want", "%s; distance or moves are possible", quote([]byte(d.Answer.Want)))
 	}
-	if strings.ContainsAny(d.Answer.Separator, "\r\n") || len(d.Answer.Separator) > maxName {
-		return s.wrong("answer.separator", "a line end, or too long; one line of %d bytes is possible", maxName)
+	if strings.ContainsAny(d.Answer.Separator, "\r\n") || len(d.Answer.Separator) > limit.MoveName {
+		return s.wrong("answer.separator", "a line end, or too long; one line of %d bytes is possible", limit.MoveName)
 	}
-	if d.Chunk < 1 || d.Chunk > MaxChunkRecords {
-		return s.wrong("chunk", "%d records; 1 to %d are possible", d.Chunk, MaxChunkRecords)
+	if d.Chunk < 1 || d.Chunk > limit.ChunkRecords {
+		return s.wrong("chunk", "%d records; 1 to %d are possible", d.Chunk, limit.ChunkRecords)
 	}
 	return nil
 }
@@ -251,10 +242,10 @@ func (p *Puzzle) setAnswer(d *definition, s *source) (err error) {
 func (p *Puzzle) setTexts(_ *definition, s *source) error {
 	isControl := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 	switch {
-	case len(p.About) > maxAbout || strings.ContainsFunc(p.About, unicode.IsControl):
-		return s.wrong("about", "%d bytes; one line of %d without control characters is possible", len(p.About), maxAbout)
-	case len(p.Example) > maxExample || strings.ContainsFunc(p.Example, isControl):
-		return s.wrong("example", "%d bytes; %d without control characters are possible", len(p.Example), maxExample)
+	case len(p.About) > limit.About || strings.ContainsFunc(p.About, unicode.IsControl):
+		return s.wrong("about", "%d bytes; one line of %d without control characters is possible", len(p.About), limit.About)
+	case len(p.Example) > limit.Example || strings.ContainsFunc(p.Example, isControl):
+		return s.wrong("example", "%d bytes; %d without control characters are possible", len(p.Example), limit.Example)
 	}
 	return nil
 }

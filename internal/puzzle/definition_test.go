@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/limit"
 )
 
 // slide2x2 and swap2x2 are small definitions that the tests change.
@@ -205,7 +207,7 @@ func TestDefinitionErrors(t *testing.T) {
 		{"comments only", slide2x2, slide2x2, "# nothing\n", "1: definition", "empty"},
 		{"two documents", slide2x2, "chunk: 100\n", "chunk: 100\n---\nchunk: 7\n", "10: definition", "a file holds one"},
 		{"a directive", slide2x2, "about:", "%YAML 1.2\n---\nabout:", "1: definition", "directives"},
-		{"too long", slide2x2, "about: A", "about: " + strings.Repeat("A", MaxDefinition), "1: definition", "16384"},
+		{"too long", slide2x2, "about: A", "about: " + strings.Repeat("A", limit.Definition), "1: definition", "16384"},
 		{"not UTF-8", slide2x2, "count: true", "count: tr\xfce", "6: definition", "UTF-8"},
 
 		{"a long about", slide2x2, "about: A", "about: " + strings.Repeat("é", 100), "1: about", "200"},

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"antipode/internal/limit"
 )
 
 // Find returns the puzzle that a user names: one of the set, or that of the file of
@@ -39,12 +41,12 @@ func readDefinition(path string) (*Puzzle, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxDefinition+1))
+	text, err := io.ReadAll(io.LimitReader(f, limit.Definition+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > MaxDefinition {
-		return nil, fmt.Errorf("%s: a definition of more than %d bytes", path, MaxDefinition)
+	if len(text) > limit.Definition {
+		return nil, fmt.Errorf("%s: a definition of more than %d bytes", path, limit.Definition)
 	}
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
 	return Given(name, path, text)

@@ -3,6 +3,8 @@ package puzzle
 import (
 	"math"
 	"strconv"
+
+	"antipode/internal/limit"
 )
 
 // Framing says where the text records of a file end. The first record decides:
@@ -27,21 +29,11 @@ type Framing struct {
 	Blocks int
 }
 
-// Bounds of a Framing: a record of all parts with each value on a line, and with
-// blank lines between its parts.
-const (
-	MaxLines  = 2*MaxCells + 1
-	MaxBlocks = 3
-)
-
 // Valid tells whether f is within its bounds; a record that ends with a blank line
 // has more lines than one.
 func (f Framing) Valid() bool {
-	return f.Lines >= 0 && f.Lines <= MaxLines && f.Blocks >= 0 && f.Blocks <= MaxBlocks && (f.Blocks == 0 || f.Lines > 1)
+	return f.Lines >= 0 && f.Lines <= limit.Lines && f.Blocks >= 0 && f.Blocks <= limit.Blocks && (f.Blocks == 0 || f.Lines > 1)
 }
-
-// maxEdges bounds the edges of a record; edges may be given more than once.
-const maxEdges = 1024
 
 // Frame is where a record stands in a buffer.
 type Frame struct {
@@ -217,7 +209,7 @@ func (p *Puzzle) boards() int {
 
 func isEdgeCount(word []byte) bool {
 	m, ok := wordNumber(word)
-	return ok && m <= maxEdges
+	return ok && m <= limit.Edges
 }
 
 func (p *Puzzle) bringsEdges() bool { return p.parts[0] == edgesPart }
@@ -247,7 +239,7 @@ func edgeCount(buf []byte) (int, bool) {
 	w := words{buf: buf[:end]}
 	word, _ := w.next()
 	m, ok := wordNumber(word)
-	if _, more := w.next(); more || !ok || m > maxEdges {
+	if _, more := w.next(); more || !ok || m > limit.Edges {
 		return 0, false
 	}
 	return m, true

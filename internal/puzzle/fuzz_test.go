@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"antipode/internal/limit"
 )
 
 // plainRecord reads a text record the plain way: the values of the start and,
@@ -225,7 +227,7 @@ func FuzzDefinition(f *testing.F) {
 			return
 		}
 		n := p.Cells()
-		if n < 2 || n > MaxCells || p.ChunkRecords < 1 || p.ChunkRecords > MaxChunkRecords || len(p.Parts()) == 0 {
+		if n < 2 || n > MaxCells || p.ChunkRecords < 1 || p.ChunkRecords > limit.ChunkRecords || len(p.Parts()) == 0 {
 			t.Fatalf("accepted %+v", p)
 		}
 		space := p.Space()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"antipode/internal/limit"
 )
 
 // Hash names a definition by its bytes: their SHA-256 in hexadecimal, which is a
@@ -16,7 +18,7 @@ func Hash(definition []byte) string {
 }
 
 var (
-	nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	nameForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_-]{1,%d}$`, limit.Token))
 	hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 

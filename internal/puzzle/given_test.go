@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"antipode/internal/limit"
 )
 
 // A given puzzle is known by its name and the SHA-256 of its definition, and is
@@ -45,7 +47,7 @@ func TestGivenIsRefused(t *testing.T) {
 		{strings.Repeat("a", 65), swap2x2, "is no name"},
 		{"mine", "", "f.yaml:1: definition: empty"},
 		{"mine", strings.Replace(swap2x2, "(1 3)", "(1 9)", 1), "f.yaml:7: moves[3].cycles: "},
-		{"mine", swap2x2 + strings.Repeat("#", MaxDefinition+1-len(swap2x2)), "f.yaml:1: definition: 16385 bytes; 16384 are possible"},
+		{"mine", swap2x2 + strings.Repeat("#", limit.Definition+1-len(swap2x2)), "f.yaml:1: definition: 16385 bytes; 16384 are possible"},
 	} {
 		p, err := Given(c.name, "f.yaml", []byte(c.text))
 		if p != nil || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -53,7 +55,7 @@ func TestGivenIsRefused(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a", "A-b_9", "-", strings.Repeat("a", 64)} {
-		if _, err := Given(name, "f.yaml", []byte(swap2x2+strings.Repeat("#", MaxDefinition-len(swap2x2)))); err != nil {
+		if _, err := Given(name, "f.yaml", []byte(swap2x2+strings.Repeat("#", limit.Definition-len(swap2x2)))); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

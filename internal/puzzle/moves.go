@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"antipode/internal/limit"
 )
 
 // setMoves makes the space, but where records bring their own.
@@ -44,8 +46,8 @@ type nameList struct {
 
 func (n *nameList) add(key, name string) error {
 	switch {
-	case name == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl):
-		return n.wrong(key, "%s is no name; 1 to %d bytes without control characters are possible", quote([]byte(name)), maxName)
+	case name == "" || len(name) > limit.MoveName || strings.ContainsFunc(name, unicode.IsControl):
+		return n.wrong(key, "%s is no name; 1 to %d bytes without control characters are possible", quote([]byte(name)), limit.MoveName)
 	case slices.Contains(n.seen, name):
 		return n.wrong(key, "two moves are named %s; give each its own name", quote([]byte(name)))
 	}
@@ -54,8 +56,8 @@ func (n *nameList) add(key, name string) error {
 }
 
 func newPermutations(cells int, defs []moveDef, s *source) (*Space, error) {
-	if len(defs) < 1 || len(defs) > MaxMoves {
-		return nil, s.wrong("moves", "%d moves; 1 to %d are possible", len(defs), MaxMoves)
+	if len(defs) < 1 || len(defs) > limit.Moves {
+		return nil, s.wrong("moves", "%d moves; 1 to %d are possible", len(defs), limit.Moves)
 	}
 	moves := make([]Move, len(defs))
 	names := nameList{source: s}

@@ -1,6 +1,10 @@
 package puzzle
 
-import "bytes"
+import (
+	"bytes"
+
+	"antipode/internal/limit"
+)
 
 // Neat reads neat records, those that are written as programs write them: one
 // space, comma, tab or line end after each value, no line more than the framing
@@ -241,7 +245,7 @@ func (n *Neat) numbers(buf []byte, b *Board) (size, lines int) {
 		if more == 0 && size+1 < len(buf) && n.value[buf[size]] == 0 { // what may stand for a blank beside 0
 			more, ends = 2, int(n.ends[buf[size+1]])
 		}
-		if more == 0 || v > MaxValue {
+		if more == 0 || v > limit.Value {
 			return 0, 0
 		}
 		b[i] = uint8(v)
@@ -297,7 +301,7 @@ func (n *Neat) readEdges(buf []byte) (space *Space, size int) {
 		return n.space, len(n.text)
 	}
 	m, size, ends := n.number(buf, 0)
-	if size == 0 || m > maxEdges || ends != 1 {
+	if size == 0 || m > limit.Edges || ends != 1 {
 		return nil, 0
 	}
 	edges := make([][2]uint8, m)

@@ -13,10 +13,6 @@ import (
 	"strings"
 )
 
-// MaxChunkRecords is the largest number of records that a definition may put
-// into a chunk.
-const MaxChunkRecords = 1 << 16
-
 // Want says what an answer holds.
 type Want uint8
 

@@ -3,6 +3,8 @@ package puzzle
 import (
 	"fmt"
 	"strconv"
+
+	"antipode/internal/limit"
 )
 
 // Board holds the value on each cell, 0 for a blank.
@@ -28,8 +30,8 @@ type Question struct {
 // labelling relabels values by their first appearance in a goal.
 type labelling struct {
 	goal     State
-	label    [MaxValue + 1]uint8 // of each value, plus 1; 0 where it is not in the goal
-	count    [MaxCells]uint8     // cells of each label
+	label    [limit.Value + 1]uint8 // of each value, plus 1; 0 where it is not in the goal
+	count    [MaxCells]uint8        // cells of each label
 	distinct bool
 }
 
@@ -100,7 +102,7 @@ func (p *Puzzle) Ask(space *Space, start, goal *Board, q *Question) {
 func (p *Puzzle) CheckBoard(b *Board) string { return p.checkBoard(b) }
 
 func (p *Puzzle) checkBoard(b *Board) string {
-	var seen [MaxValue + 1]bool
+	var seen [limit.Value + 1]bool
 	for _, v := range b[:p.cells] {
 		switch isBlank := p.blank && v == 0; {
 		case !isBlank && (int(v) < p.from || int(v) > p.to):

@@ -13,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"antipode/internal/limit"
 )
 
 // source is the text of a definition as errors speak of it.
@@ -36,8 +38,8 @@ func readSource(file string, text []byte, out any) (s *source, err error) {
 			err = s.notYAML(p)
 		}
 	}()
-	if len(text) > MaxDefinition {
-		return nil, s.wrong("", "%d bytes; %d are possible", len(text), MaxDefinition)
+	if len(text) > limit.Definition {
+		return nil, s.wrong("", "%d bytes; %d are possible", len(text), limit.Definition)
 	}
 	// The scanner miscounts lines that end with \r\n.
 	plain := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(text), "\ufeff"))
@@ -57,9 +59,6 @@ func readSource(file string, text []byte, out any) (s *source, err error) {
 	}
 	return s, s.decode("", root, out)
 }
-
-// maxNesting is how deep lists and maps of a definition may stand in each other.
-const maxNesting = 16
 
 // refuse looks for what no definition needs and a stranger's could hurt with: a
 // few hundred bytes of aliases to aliases stand for gigabytes, and the time to
@@ -81,8 +80,8 @@ func (s *source) refuse(tokens token.Tokens) error {
 		case token.SequenceEndType, token.MappingEndType:
 			brackets = max(brackets-1, 0)
 		}
-		if brackets+dashes > maxNesting {
-			return s.wrong("", "lists in lists; %d are possible", maxNesting)
+		if brackets+dashes > limit.Nesting {
+			return s.wrong("", "lists in lists; %d are possible", limit.Nesting)
 		}
 	}
 	delete(s.lines, "")

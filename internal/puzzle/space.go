@@ -6,10 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/bits"
-)
 
-// MaxMoves is the largest number of moves of a space; a move's index fits a byte.
-const MaxMoves = 255
+	"antipode/internal/limit"
+)
 
 // Fingerprint names a space by its mathematics: kind, cells, and moves in
 // order, not their names. It keys tables and caches.
@@ -146,8 +145,8 @@ func (sp *Space) checkSize(moves int) error {
 	if sp.cells < 2 || sp.cells > MaxCells {
 		return fmt.Errorf("%d cells; 2 to %d are possible", sp.cells, MaxCells)
 	}
-	if moves < 1 || moves > MaxMoves {
-		return fmt.Errorf("%d moves; 1 to %d are possible", moves, MaxMoves)
+	if moves < 1 || moves > limit.Moves {
+		return fmt.Errorf("%d moves; 1 to %d are possible", moves, limit.Moves)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/internal/limit"
 	"antipode/internal/plain"
 )
 
@@ -221,7 +222,7 @@ func TestFingerprint(t *testing.T) {
 
 func TestSpaceRefuses(t *testing.T) {
 	move := func(from ...uint8) []Move { return []Move{{"m", from}} }
-	many := slices.Repeat(move(1, 0), MaxMoves+1)
+	many := slices.Repeat(move(1, 0), limit.Moves+1)
 	for _, c := range []struct {
 		name string
 		make func() (*Space, error)
@@ -248,7 +249,7 @@ func TestSpaceRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %s", c.name, sp, err, c.want)
 		}
 	}
-	if _, err := NewPermutations(2, many[:MaxMoves]); err != nil {
-		t.Errorf("%d moves: %v", MaxMoves, err)
+	if _, err := NewPermutations(2, many[:limit.Moves]); err != nil {
+		t.Errorf("%d moves: %v", limit.Moves, err)
 	}
 }

@@ -1,9 +1,13 @@
 package puzzle
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"antipode/internal/limit"
+)
 
 // MaxCells is the largest number of cells that a State can hold.
-const MaxCells = 16
+const MaxCells = limit.Cells
 
 // State is a board, packed: the label on cell i stands in bits 4i..4i+3.
 //

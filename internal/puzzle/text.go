@@ -3,6 +3,8 @@ package puzzle
 import (
 	"fmt"
 	"strconv"
+
+	"antipode/internal/limit"
 )
 
 // RecordError says why a record cannot be read, and on which of its lines.
@@ -174,8 +176,8 @@ func (r *reader) places(b *Board) error {
 func (r *reader) edges() (*Space, error) {
 	word, ok := r.next()
 	m, isNumber := wordNumber(word)
-	if !ok || !isNumber || m > maxEdges {
-		return nil, r.fail("%s is not a number of edges, 0 to %d", quote(word), maxEdges)
+	if !ok || !isNumber || m > limit.Edges {
+		return nil, r.fail("%s is not a number of edges, 0 to %d", quote(word), limit.Edges)
 	}
 	edges := make([][2]uint8, m)
 	for i := range edges {
@@ -230,5 +232,5 @@ func (p *Puzzle) wordValue(word []byte) (uint8, bool) {
 		return p.charValue(word[0])
 	}
 	n, ok := wordNumber(word)
-	return uint8(min(n, MaxValue)), ok && n <= MaxValue
+	return uint8(min(n, limit.Value)), ok && n <= limit.Value
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -75,8 +76,8 @@ func TestChunkWithoutItsDefinition(t *testing.T) {
 		return res, err
 	})
 	settled(t, q)
-	if n := tried.Load(); n != maxTries {
-		t.Errorf("tried %d times, want %d", n, maxTries)
+	if n := tried.Load(); n != limit.Tries {
+		t.Errorf("tried %d times, want %d", n, limit.Tries)
 	}
 	if got := string(lastOf(t, q, resultsStream, resultSubject(chunk, 1)).Data); !strings.HasPrefix(got, "failed: swap.txt:10: definition ") || !strings.Contains(got, "no such definition") {
 		t.Errorf("result %q", got)

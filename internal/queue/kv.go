@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -87,10 +88,6 @@ func (q *Queue) Cancel(ctx context.Context, owner, id string) error {
 // errCancelled is the cause of a chunk's context when its job was cancelled.
 var errCancelled = errors.New("the job was cancelled")
 
-// maxCancelled bounds how many cancelled jobs a worker remembers. A chunk of one
-// that it forgot is answered for nothing.
-const maxCancelled = 1 << 14
-
 // cancellations knows the cancelled jobs, and ends the work on their chunks.
 type cancellations struct {
 	mu   sync.Mutex
@@ -153,7 +150,7 @@ func (c *cancellations) mark(name string, cancelled bool) {
 		delete(c.old, name)
 		return
 	}
-	if len(c.jobs) == maxCancelled/2 {
+	if len(c.jobs) == limit.KeptCancels/2 {
 		c.jobs, c.old = map[string]struct{}{}, c.jobs
 	}
 	c.jobs[name] = struct{}{}

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // Window bounds what a job has published and not yet written. The reorder
@@ -300,7 +301,7 @@ func backOff(tries int) time.Duration {
 // over.
 func (x *run) publishFailed(_ jetstream.JetStream, m *nats.Msg, err error) {
 	tokens := strings.Split(m.Subject, ".")
-	n, _ := number(tokens[len(tokens)-1], 0, 1<<31-1)
+	n, _ := number(tokens[len(tokens)-1], 0, limit.Number)
 	select {
 	case x.refused <- refusal{n, err}:
 	default:

@@ -13,13 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
-)
-
-const (
-	maxTries     = 4  // begun so often, a chunk is given up
-	maxDelivered = 50 // delivered more often, too
-
-	maxReason = 512 // bytes of why a chunk was given up; it stands in each record's answer
+	"antipode/internal/limit"
 )
 
 // settle answers one delivered chunk and says so. Every chunk that can be named
@@ -52,7 +46,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	chunk, err := decodeChunk(msg)
 	if errors.Is(err, errNameless) {
 		buried := s.bury(ctx, deadPrefix+"nameless.nameless."+job.NewID(), msg, delivered, err.Error())
-		if buried != nil && delivered <= maxDelivered {
+		if buried != nil && delivered <= limit.Deliveries {
 			s.log.Warn("message put off", "error", buried)
 			s.putOff(msg, delivered)
 			return
@@ -67,13 +61,13 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	}
 	begun := 0
 	if delivered > 1 {
-		if begun, err = s.tries(ctx, chunk); err != nil && delivered <= maxDelivered {
+		if begun, err = s.tries(ctx, chunk); err != nil && delivered <= limit.Deliveries {
 			log.Warn("chunk put off", "error", err)
 			s.putOff(msg, delivered)
 			return
 		}
 	}
-	if begun >= maxTries || delivered > maxDelivered {
+	if begun >= limit.Tries || delivered > limit.Deliveries {
 		reason := fmt.Sprintf("given up: begun %d times, delivered %d times, and never finished", begun, delivered)
 		log.Error("chunk given up", "begun", begun, "delivered", delivered)
 		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, reason))
@@ -111,7 +105,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	case hold.Err() != nil:
 		s.takeBack(ctx, chunk, begun)
 		s.say(msg.Nak(), "nak", "job", chunk.Job)
-	case delivered >= maxTries && errors.Is(err, ErrNoDefinition):
+	case delivered >= limit.Tries && errors.Is(err, ErrNoDefinition):
 		log.Error("chunk given up", "error", err)
 		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, err.Error()))
 	default:
@@ -190,7 +184,7 @@ func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*
 // giveUp stores a failed result for each record of a chunk, unless there is a
 // result, and a copy of the chunk in DEAD.
 func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int, reason string) error {
-	reason = strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "?")
+	reason = strings.ToValidUTF8(reason[:min(len(reason), limit.Reason)], "?")
 	if err := s.bury(ctx, deadSubject(c), msg, delivered, reason); err != nil {
 		return err
 	}

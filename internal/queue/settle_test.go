@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/natsd"
 )
 
@@ -44,7 +45,7 @@ func TestHeldChunksAreGivenBack(t *testing.T) {
 	spec := newSpec()
 	var w written
 	result := running(t, q, Run{Spec: spec, Next: inTurn(numbered(spec, 4)), Write: w.write})
-	for range maxTries + 2 { // however often: a planned stop is no try
+	for range limit.Tries + 2 { // however often: a planned stop is no try
 		take, stopTaking := context.WithCancel(context.Background())
 		hold, stopHolding := context.WithCancel(context.Background())
 		held := make(chan *job.Chunk, 4)
@@ -134,7 +135,7 @@ func TestChunkThatKillsWorkers(t *testing.T) {
 		got, counts = string(r.Payload), r.Counts
 		return nil
 	}})
-	for try := range maxTries {
+	for try := range limit.Tries {
 		victim, err := open(t.Context(), Config{URL: s.URL(), Logger: logger(t)}, tm)
 		if err != nil {
 			t.Fatal(err)
@@ -228,7 +229,7 @@ func TestDeliveredTooOften(t *testing.T) {
 	q := connect(t, startServer(t).URL(), lenient())
 	chunk := textChunk(1)
 	push(t, q, Bulk, chunk)
-	for range maxDelivered {
+	for range limit.Deliveries {
 		if err := pull(t, q, Bulk).Nak(); err != nil {
 			t.Fatal(err)
 		}
@@ -402,17 +403,17 @@ func TestCancelTakenBack(t *testing.T) {
 // all.
 func TestCancelledJobsAreBounded(t *testing.T) {
 	c := cancellations{jobs: map[string]struct{}{}, held: map[string]map[*job.Chunk]context.CancelCauseFunc{}}
-	for i := range 3 * maxCancelled {
+	for i := range 3 * limit.KeptCancels {
 		c.mark(fmt.Sprintf("me.%d", i), true)
 	}
-	if n := len(c.jobs) + len(c.old); n > maxCancelled {
+	if n := len(c.jobs) + len(c.old); n > limit.KeptCancels {
 		t.Errorf("%d jobs are remembered", n)
 	}
-	for i := 3*maxCancelled - maxCancelled/2; i < 3*maxCancelled; i++ {
+	for i := 3*limit.KeptCancels - limit.KeptCancels/2; i < 3*limit.KeptCancels; i++ {
 		chunk := &job.Chunk{Spec: job.Spec{Owner: "me", Job: fmt.Sprint(i)}}
 		ctx, release := c.hold(t.Context(), chunk)
 		if ctx.Err() == nil {
-			t.Fatalf("job %d of %d is forgotten", i, 3*maxCancelled)
+			t.Fatalf("job %d of %d is forgotten", i, 3*limit.KeptCancels)
 		}
 		release()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -49,12 +50,6 @@ const (
 	hDeadTime  = "Dead-Time"
 	hDeadBy    = "Dead-Worker"
 	hDeadBytes = "Dead-Bytes" // of a payload that did not fit and is left out
-)
-
-const (
-	maxPuzzle = 2 << 10 // bytes: 15 refs at the least
-	maxFile   = 1 << 10 // bytes of a file's name
-	maxParts  = 1 << 10
 )
 
 func chunkSubject(lane Lane, c *job.Chunk) string {
@@ -116,7 +111,7 @@ func decodeChunk(m interface {
 	}
 	c := &job.Chunk{Spec: job.Spec{Owner: tokens[1], Job: tokens[2]}, Payload: m.Data()}
 	var err error
-	if c.Number, err = number(tokens[3], 0, 1<<31-1); err != nil {
+	if c.Number, err = number(tokens[3], 0, limit.Number); err != nil {
 		return nil, errNameless
 	}
 	return c, readHeaders(c, m.Headers())
@@ -136,7 +131,7 @@ func readHeaders(c *job.Chunk, h nats.Header) error {
 		}
 		return n
 	}
-	c.Records = integer(hRecords, 0, 1, puzzle.MaxChunkRecords)
+	c.Records = integer(hRecords, 0, 1, limit.ChunkRecords)
 	c.FirstLine = integer(hFirstLine, 1, 1, math.MaxInt)
 	c.FirstRecord = integer(hFirstRecord, 1, 1, math.MaxInt)
 	c.Budget.States = int64(integer(hBudgetStates, 0, 1, math.MaxInt))
@@ -147,8 +142,8 @@ func readHeaders(c *job.Chunk, h nats.Header) error {
 		}
 		c.Budget.Time = d
 	}
-	if c.Puzzle = h.Get(hPuzzle); len(c.Puzzle) > maxPuzzle {
-		problems = append(problems, fmt.Errorf("header %s: longer than %d bytes", hPuzzle, maxPuzzle))
+	if c.Puzzle = h.Get(hPuzzle); len(c.Puzzle) > limit.PuzzleHeader {
+		problems = append(problems, fmt.Errorf("header %s: longer than %d bytes", hPuzzle, limit.PuzzleHeader))
 		c.Puzzle = clip(c.Puzzle)
 	}
 	switch s := h.Get(hExplain); s {
@@ -162,8 +157,8 @@ func readHeaders(c *job.Chunk, h nats.Header) error {
 	if c.File == "" {
 		c.File = "chunk"
 	}
-	if len(c.File) > maxFile || strings.ContainsFunc(c.File, func(r rune) bool { return r < ' ' }) {
-		problems = append(problems, fmt.Errorf("header %s: longer than %d bytes, or with control characters", hFile, maxFile))
+	if len(c.File) > limit.FileHeader || strings.ContainsFunc(c.File, func(r rune) bool { return r < ' ' }) {
+		problems = append(problems, fmt.Errorf("header %s: longer than %d bytes, or with control characters", hFile, limit.FileHeader))
 		c.File = "chunk"
 	}
 	if s := h.Get(hFormat); s != "" {
@@ -268,12 +263,12 @@ func decodePart(owner, id string, m interface {
 		}{&p.result.ByStatus[s], h.Get(key)})
 	}
 	for _, i := range ints {
-		if *i.to, err = number(i.text, 0, 1<<31-1); err != nil {
+		if *i.to, err = number(i.text, 0, limit.Number); err != nil {
 			return p, fmt.Errorf("result %s: %w", rest, err)
 		}
 	}
 	n, parts, _ := strings.Cut(h.Get(hPart), "/")
-	if p.parts, err = number(parts, 1, maxParts); err == nil {
+	if p.parts, err = number(parts, 1, limit.Parts); err == nil {
 		p.n, err = number(n, 1, p.parts)
 	}
 	if err != nil || n != nth {

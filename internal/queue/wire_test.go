@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -40,10 +41,10 @@ func TestChunksOverTheWire(t *testing.T) {
 			Format: job.Format{Framing: puzzle.Framing{Lines: 6}, Known: true}, JSON: true, Want: "distance", File: "Ordner mit Ümläuten/日本.txt",
 			Budget: job.Budget{States: 1 << 40, Time: 1500 * time.Millisecond},
 		},
-		Number: 1<<31 - 1, FirstLine: 1 << 40, FirstRecord: 1 << 40, Records: puzzle.MaxChunkRecords, Payload: []byte("9 9 9\n\x00\xff"),
+		Number: limit.Number, FirstLine: 1 << 40, FirstRecord: 1 << 40, Records: limit.ChunkRecords, Payload: []byte("9 9 9\n\x00\xff"),
 	}
 	chunks := []job.Chunk{least, most}
-	for _, format := range []job.Format{{}, {JSONL: true}, {Known: true}, {Known: true, Framing: puzzle.Framing{Lines: puzzle.MaxLines, Blocks: 1}}} {
+	for _, format := range []job.Format{{}, {JSONL: true}, {Known: true}, {Known: true, Framing: puzzle.Framing{Lines: limit.Lines, Blocks: 1}}} {
 		for _, asJSON := range []bool{false, true} {
 			c := least
 			c.Format, c.JSON = format, asJSON
@@ -117,7 +118,7 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		{hBudgetTime, "10", "no time"},
 		{hBudgetTime, "soon", "no time"},
 		{hBudgetTime, long, "no time"},
-		{hFile, strings.Repeat("f", maxFile+1), "longer than"},
+		{hFile, strings.Repeat("f", limit.FileHeader+1), "longer than"},
 		{hFile, "a\tb", "control"},
 		{hFile, "a\x1b[31mb", "control"},
 		{hFormat, "csv", "text/N"},
@@ -261,7 +262,7 @@ func FuzzHeaders(f *testing.F) {
 			}
 		}
 		p, err := decodePart("me", "job", m)
-		if err == nil && (p.n < 1 || p.n > p.parts || p.parts > maxParts || p.chunk < 0 || slices.Min(p.result.ByStatus[:]) < 0) {
+		if err == nil && (p.n < 1 || p.n > p.parts || p.parts > limit.Parts || p.chunk < 0 || slices.Min(p.result.ByStatus[:]) < 0) {
 			t.Errorf("part %+v", p)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -370,7 +371,7 @@ func likelyGoals(p *puzzle.Puzzle) []puzzle.State {
 
 // repeats tells whether a value stands on a board twice.
 func repeats(board []uint8) bool {
-	var seen [puzzle.MaxValue + 1]bool
+	var seen [limit.Value + 1]bool
 	for _, v := range board {
 		if seen[v] {
 			return true

@@ -7,14 +7,13 @@ import (
 	"sync"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
-// maxGiven bounds the given puzzles that a worker keeps. When there are more it
-// starts over: what is wanted again is fetched again.
-const maxGiven = 64
-
-// given are the puzzles that chunks named by their definitions' hashes.
+// given are the puzzles that chunks named by their definitions' hashes. When there
+// are more than limit.KeptDefinitions it starts over: what is wanted again is
+// fetched again.
 type given struct {
 	mu    sync.Mutex
 	known map[string]reading // by ref, guarded by mu
@@ -76,7 +75,7 @@ func (w *Worker) given(ctx context.Context, ref string) (*puzzle.Puzzle, error) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.known == nil || len(g.known) == maxGiven {
+	if g.known == nil || len(g.known) == limit.KeptDefinitions {
 		g.known = map[string]reading{}
 	}
 	g.known[ref] = r

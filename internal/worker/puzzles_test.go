@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -78,9 +79,9 @@ func TestDefinitionsAreBounded(t *testing.T) {
 	w := newWorker(t, Searched)
 	s := &shelf{}
 	w.Definition = s.fetch
-	for n := range 3*maxGiven + 1 {
+	for n := range 3*limit.KeptDefinitions + 1 {
 		w.check(t, chunk("two@"+s.put(fmt.Sprint(two, "# ", n, "\n")), 1, "2 1\n"), "1\nx\n", 0)
-		if kept := len(w.definitions.known); kept > maxGiven {
+		if kept := len(w.definitions.known); kept > limit.KeptDefinitions {
 			t.Fatalf("%d definitions are kept", kept)
 		}
 	}
