@@ -91,6 +91,9 @@ const (
 	// FileShown is the bytes of a file's name that submit sends: its end, after a "…"
 	// of three bytes.
 	FileShown = 512
+	// Entry is the bytes of what the bucket holds of a job: PuzzleHeader and FileHeader,
+	// quoted, and some words.
+	Entry = 16 << 10
 	// Parts is the messages of one result: together 1 GB, where a server takes 1 MB.
 	Parts = 1 << 10
 	// Reason is the bytes of why a chunk was given up: it stands in the dead letter,

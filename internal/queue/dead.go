@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // Letter is a dead letter: a chunk that was given up, or a message that was none.
@@ -69,7 +70,7 @@ func (q *Queue) Retry(ctx context.Context, l *Letter) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	failed := func(err error) error { return fmt.Errorf("retry %s: %w", l.ID(), err) }
-	if n, err := number(l.Chunk, 0, 1<<31-1); err != nil || !job.IsToken(l.Owner) || !job.IsToken(l.Job) {
+	if n, err := number(l.Chunk, 0, limit.Number); err != nil || !job.IsToken(l.Owner) || !job.IsToken(l.Job) {
 		return failed(errors.New("the message named no chunk"))
 	} else if l.Lost {
 		return failed(errors.New("its payload did not fit into the letter; resume its job"))

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -74,9 +75,6 @@ func (e *Entry) Spec() (job.Spec, error) {
 // ErrNoJob says that the bucket knows no such job: it keeps them for three days.
 var ErrNoJob = errors.New("no such job; they are known for three days")
 
-// maxEntry bounds an entry that is read, in bytes: names and refs are bounded.
-const maxEntry = 16 << 10
-
 // Entry returns what the bucket holds of a job. The error is ErrNoJob, or that the
 // bucket could not be read.
 func (q *Queue) Entry(ctx context.Context, owner, id string) (*Entry, error) {
@@ -93,8 +91,8 @@ func (q *Queue) Entry(ctx context.Context, owner, id string) (*Entry, error) {
 }
 
 func decodeEntry(id string, value []byte) (*Entry, error) {
-	if len(value) > maxEntry {
-		return nil, fmt.Errorf("job %s: its entry has %d bytes, %d are possible", id, len(value), maxEntry)
+	if len(value) > limit.Entry {
+		return nil, fmt.Errorf("job %s: its entry has %d bytes, %d are possible", id, len(value), limit.Entry)
 	}
 	e := &Entry{}
 	if err := json.Unmarshal(value, e); err != nil {

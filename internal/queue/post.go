@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // postAhead is how many chunks of a Post are on their way to JOBS at once.
@@ -123,12 +124,12 @@ func (q *Queue) Room(ctx context.Context, size int64) error {
 	if err != nil {
 		return fmt.Errorf("stream %s: %w", jobsStream, err)
 	}
-	limit := s.CachedInfo().Config.MaxBytes
-	if limit < 0 {
+	most := s.CachedInfo().Config.MaxBytes
+	if most < 0 {
 		return nil
 	}
-	need := size + (size/job.MaxChunk+1)*chunkRoom
-	if room := limit - int64(s.CachedInfo().State.Bytes); need > room {
+	need := size + (size/limit.Chunk+1)*chunkRoom
+	if room := most - int64(s.CachedInfo().State.Bytes); need > room {
 		return fmt.Errorf("%s has room for %d bytes and the job needs up to %d: wait until workers have taken more, raise the stream's max_bytes, or submit without --detach",
 			jobsStream, max(room, 0), need)
 	}

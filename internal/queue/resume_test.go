@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // A job that was broken off in any state is taken up by another run: what is answered is
@@ -276,7 +277,7 @@ func TestJobs(t *testing.T) {
 // Entries of strangers are errors, not more.
 func TestEntriesThatCannotBeRead(t *testing.T) {
 	q := connect(t, startServer(t).URL(), lenient())
-	for id, value := range map[string]string{"garbage": "{", "list": "[]", "long": `{"file":"` + string(make([]byte, maxEntry)) + `"}`, "kind": `{"size":"x"}`} {
+	for id, value := range map[string]string{"garbage": "{", "list": "[]", "long": `{"file":"` + string(make([]byte, limit.Entry)) + `"}`, "kind": `{"size":"x"}`} {
 		if _, err := q.kv.PutString(t.Context(), jobKey("tester", id), value); err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +306,7 @@ func TestRetryOfADeadLetter(t *testing.T) {
 	spec := newSpec()
 	chunk := numbered(spec, 2)[0]
 	push(t, q, Bulk, chunk)
-	if err := (&server{Queue: q}).setTries(t.Context(), chunk, maxTries); err != nil {
+	if err := (&server{Queue: q}).setTries(t.Context(), chunk, limit.Tries); err != nil {
 		t.Fatal(err)
 	}
 	pull(t, q, Bulk).Nak() // the first delivery
