@@ -3,8 +3,10 @@ package version
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // String returns the module's version, or the commit, and the toolchain, as far
@@ -30,4 +32,28 @@ func String() string {
 		version += " (" + commit + dirty + ")"
 	}
 	return fmt.Sprintf("%s, %s %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// development is the SemVer of a build that has no version.
+const development = "0.0.0-dev"
+
+// semVerForm is the form that semver.org gives.
+var semVerForm = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+	`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
+
+// SemVer returns the module's version in the form of semver.org, which has no v
+// before it: 0.0.0-dev where the build recorded none.
+func SemVer() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return development
+	}
+	return semVer(info.Main.Version)
+}
+
+func semVer(version string) string {
+	if version = strings.TrimPrefix(version, "v"); semVerForm.MatchString(version) {
+		return version
+	}
+	return development
 }
