@@ -96,7 +96,7 @@ type Spec struct {
 	Job   string // a token of 128 random bits
 	// Puzzle is the ref of the puzzle of a text file. Of jsonl, whose records name
 	// theirs, it is the refs of those that they may name besides the built-in
-	// ones, with spaces between them.
+	// ones, with spaces between them; where it is one, records may leave it out.
 	Puzzle  string
 	Format  Format // of the records
 	JSON    bool   // answers are printed as jsonl

@@ -239,6 +239,28 @@ func TestWant(t *testing.T) {
 	}
 }
 
+// A record may leave out the puzzle where its chunk names one, and no more.
+func TestPuzzleOfTheChunk(t *testing.T) {
+	const eight, bare = `{"puzzle": "eight", "start": "102345678"}`, `{"start": "213456789"}`
+	const solved, missing = `{"line":1,"status":"solved","distance":1}`, `{"line":1,"status":"invalid","reason":"puzzle: missing"}`
+	for _, c := range []struct{ chunk, record, want string }{
+		{"swap", bare, solved},
+		{" swap ", bare, solved},
+		{"swap", eight, solved}, // the record's own comes first
+		{"swap", `{"puzzle": null, "start": "213456789"}`, `{"line":1,"status":"invalid","reason":"puzzle: null is not a string"}`},
+		{"swap eight", bare, missing},
+		{"", bare, missing},
+		{"nine", bare, missing},
+		{"nine", eight, solved},
+	} {
+		ch := &job.Chunk{Spec: job.Spec{Puzzle: c.chunk, Format: job.Format{JSONL: true}, JSON: true}, FirstLine: 1, FirstRecord: 1, Payload: []byte(c.record)}
+		var out outcome
+		if out.add(t, ch, builtins(t)); out.output != c.want+"\n" {
+			t.Errorf("chunk of %q: %s: %s; want %s", c.chunk, c.record, out.output, c.want)
+		}
+	}
+}
+
 // A typical line.
 func BenchmarkReadJSON(b *testing.B) {
 	line := []byte(`{"id":"a","puzzle":"eight","start":[1,4,2,3,0,5,6,7,8]}`)

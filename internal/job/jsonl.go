@@ -32,13 +32,9 @@ func (r *Reader) readJSON(line []byte, rec *Record) error {
 	if err != nil {
 		return err
 	}
-	name, err := readString("puzzle", j.puzzle)
+	p, err := j.named(r)
 	if err != nil {
 		return err
-	}
-	p, err := r.set.Get(name)
-	if err != nil {
-		return fmt.Errorf(`unknown puzzle "%s"; there are %s`, excerpt(name), strings.Join(r.set.Names(), ", "))
 	}
 	rec.Puzzle = p
 	if rec.Want = p.Want; r.chunk.Want != "" {
@@ -54,6 +50,22 @@ func (r *Reader) readJSON(line []byte, rec *Record) error {
 		}
 	}
 	return j.ask(r, p, &rec.Question)
+}
+
+// named returns the puzzle that a record names, or that of its chunk.
+func (j *jsonRecord) named(r *Reader) (*puzzle.Puzzle, error) {
+	if j.puzzle == nil && r.only != nil {
+		return r.only, nil
+	}
+	name, err := readString("puzzle", j.puzzle)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.set.Get(name)
+	if err != nil {
+		return nil, fmt.Errorf(`unknown puzzle "%s"; there are %s`, excerpt(name), strings.Join(r.set.Names(), ", "))
+	}
+	return p, nil
 }
 
 // read finds the fields of a line and returns what is wrong first. After a wrong

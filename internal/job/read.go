@@ -3,6 +3,7 @@ package job
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"antipode/internal/puzzle"
 )
@@ -26,6 +27,7 @@ type Reader struct {
 	chunk   *Chunk
 	set     *puzzle.Set
 	puzzle  *puzzle.Puzzle // nil for jsonl
+	only    *puzzle.Puzzle // of jsonl records that name none; nil unless the chunk names one, and no more
 	want    puzzle.Want
 	framing puzzle.Framing
 	neat    *puzzle.Neat // nil where no records are neat
@@ -52,6 +54,8 @@ func NewReader(c *Chunk, set *puzzle.Set) (*Reader, error) {
 			return nil, err
 		}
 		r.want = r.puzzle.Want
+	} else if named := strings.Fields(c.Puzzle); len(named) == 1 {
+		r.only, _ = set.Get(named[0])
 	}
 	if c.Want != "" {
 		if r.want, err = puzzle.ParseWant(c.Want); err != nil {
