@@ -178,10 +178,14 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 	w.Definition = q.Definition
 	log.Info("ready", "worker", w.Name, "puzzles", strings.Join(puzzles.Names(), " "), "tables", tables, "slots", slots,
 		"cache", cfg.Cache.Mode, "redis", cfg.Redis.Addr, "version", version.String(), "seconds", time.Since(began).Seconds())
-	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: 1})
+	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: express,
+		Service: &queue.Service{Version: version.SemVer(), Puzzles: puzzles.Names(), Tables: w.Tabled(), Check: w.Check}})
 	log.Info("stopped")
 	return nil
 }
+
+// express is the slots for jobs of one chunk, and again those for single questions.
+const express = 1
 
 func newSolver(cfg config.Worker, slots int, log *slog.Logger) *solver.Solver {
 	if dir := cfg.Tables.Dir; dir != "" {
@@ -190,7 +194,7 @@ func newSolver(cfg config.Worker, slots int, log *slog.Logger) *solver.Solver {
 		}
 	}
 	return solver.New(solver.Config{
-		Searches: slots + 1, Memory: int64(cfg.Memory), TableMemory: int64(cfg.Tables.Memory), Tables: cfg.Tables.Dir,
+		Searches: slots + 2*express, Memory: int64(cfg.Memory), TableMemory: int64(cfg.Tables.Memory), Tables: cfg.Tables.Dir,
 		Refused: func(_ string, err error) { log.Warn("table refused; searching instead", "error", err) },
 	})
 }

@@ -11,6 +11,8 @@
 //	settle.go    what becomes of a delivered chunk
 //	dead.go      chunks that were given up, published again
 //	kv.go        tries, and cancelled jobs
+//	service.go   workers as a micro service: single questions
+//	workers.go   which workers there are
 package queue
 
 import (

@@ -23,7 +23,11 @@ type ServeConfig struct {
 
 	Worker  string // a token, in dead letters
 	Bulk    int    // slots
-	Express int    // slots
+	Express int    // slots; as many again for single questions
+
+	// Service, if not nil, makes the worker a NATS micro service: others see it,
+	// and it answers single questions.
+	Service *Service
 }
 
 // server is one Serve.
@@ -48,6 +52,9 @@ func (q *Queue) Serve(take, hold context.Context, cfg ServeConfig) {
 	}
 	for range cfg.Express {
 		slots.Go(func() { s.slot(take, hold, Express) })
+	}
+	if cfg.Service != nil {
+		slots.Go(func() { s.serveQuestions(take, hold) })
 	}
 	slots.Wait()
 	stop()

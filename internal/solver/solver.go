@@ -342,6 +342,18 @@ func (s *Solver) Prepare(ctx context.Context, puzzles ...*puzzle.Puzzle) (int, e
 	return s.targets.tables(), err
 }
 
+// Tabled tells whether all tables are there now that a puzzle's questions will most
+// likely need, if there are such.
+func (s *Solver) Tabled(p *puzzle.Puzzle) bool {
+	goals := likelyGoals(p)
+	for _, goal := range goals {
+		if !s.targets.tabled(p.Space(), goal) {
+			return false
+		}
+	}
+	return len(goals) > 0
+}
+
 // likelyGoals returns the goals of a puzzle in canonical form that its tables are
 // for: the definition's, and where records bring theirs one for each cell of the
 // blank. Where values repeat, so do most records'; then only tables from files,

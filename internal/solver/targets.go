@@ -79,12 +79,18 @@ func (ts *targets) init(cfg Config) {
 	ts.known = map[targetKey]*target{}
 }
 
+// keyOf names the target of a space and a goal.
+func keyOf(space *puzzle.Space, goal puzzle.State) targetKey {
+	k := targetKey{space: space.Fingerprint()}
+	if space.HasBlank() {
+		k.blank = goal.Blank()
+	}
+	return k
+}
+
 // of returns the target of a question.
 func (ts *targets) of(q *puzzle.Question) *target {
-	k := targetKey{space: q.Space.Fingerprint()}
-	if q.Space.HasBlank() {
-		k.blank = q.Goal.Blank()
-	}
+	k := keyOf(q.Space, q.Goal)
 	t := ts.recent[k.blank].Load()
 	if t == nil || t.key.space != k.space {
 		t = ts.find(k, q.Space)
@@ -338,6 +344,14 @@ func (ts *targets) makePatterns(ctx context.Context, t *target) *patterns {
 	t.patterns.Store(p)
 	ts.settle(t, 0, false)
 	return p
+}
+
+// tabled tells whether a target has a table, without asking for it.
+func (ts *targets) tabled(space *puzzle.Space, goal puzzle.State) bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t := ts.known[keyOf(space, goal)]
+	return t != nil && t.table.Load() != nil
 }
 
 // tables counts the tables there are.

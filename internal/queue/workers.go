@@ -1,0 +1,115 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"antipode/internal/job"
+)
+
+// Presence is what a worker tells of itself.
+type Presence struct {
+	Name    string // a token
+	Version string // SemVer
+	Puzzles []string
+	Tables  []string // of them, those that had their tables when it started
+	Slots   int      // bulk
+}
+
+const (
+	// gatherFirst is how long the first worker may take to answer, gatherNext each
+	// one after it: a worker whose cores are all searching answers late.
+	gatherFirst = 2 * time.Second
+	gatherNext  = 300 * time.Millisecond
+	// maxGathered bounds the workers that are listed.
+	maxGathered = 1 << 12
+)
+
+// Workers asks who works, and returns who answered until it was quiet for a while,
+// by name. Nobody there is no error.
+func (q *Queue) Workers(ctx context.Context) ([]Presence, error) {
+	var all []Presence
+	err := q.gather(ctx, func(data []byte) {
+		if p, ok := readPresence(data); ok {
+			all = append(all, p)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask which workers there are: %w", err)
+	}
+	slices.SortFunc(all, func(a, b Presence) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// gather asks the services, and gives each answer.
+func (q *Queue) gather(ctx context.Context, give func([]byte)) error {
+	subject, err := micro.ControlSubject(micro.InfoVerb, serviceName, "")
+	if err != nil {
+		return err
+	}
+	inbox := q.nc.NewInbox()
+	sub, err := q.nc.SubscribeSync(inbox)
+	if err != nil {
+		return err
+	}
+	defer sub.Unsubscribe()
+	if err := q.nc.PublishRequest(subject, inbox, nil); err != nil {
+		return err
+	}
+	wait := gatherFirst
+	for range maxGathered {
+		msg, err := nextWithin(ctx, sub, wait)
+		switch {
+		case errors.Is(err, nats.ErrNoResponders):
+			return nil
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+			return nil // quiet
+		case err != nil:
+			return err
+		}
+		give(msg.Data)
+		wait = gatherNext
+	}
+	return nil
+}
+
+func nextWithin(ctx context.Context, sub *nats.Subscription, d time.Duration) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return sub.NextMsgWithContext(ctx)
+}
+
+// readPresence reads an answer. What is none of a worker is left out: anybody may
+// answer, and the words are printed.
+func readPresence(data []byte) (p Presence, ok bool) {
+	var info micro.Info
+	if json.Unmarshal(data, &info) != nil || info.Name != serviceName || !job.IsToken(info.Metadata[metaWorker]) {
+		return p, false
+	}
+	p.Name = info.Metadata[metaWorker]
+	p.Version = strings.Map(printable, clip(info.Version))
+	p.Puzzles, p.Tables = readNames(info.Metadata[metaPuzzles]), readNames(info.Metadata[metaTables])
+	p.Slots, _ = strconv.Atoi(info.Metadata[metaSlots])
+	return p, p.Slots >= 0
+}
+
+func printable(r rune) rune {
+	if r <= ' ' || r > '~' {
+		return '?'
+	}
+	return r
+}
+
+// readNames reads names of puzzles with spaces between.
+func readNames(list string) []string {
+	return slices.DeleteFunc(strings.Fields(list), func(name string) bool { return !job.IsToken(name) })
+}
