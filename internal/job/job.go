@@ -155,6 +155,10 @@ type Result struct {
 	Seconds float64 // that the worker took
 	Worker  string  // a token
 	Payload []byte
+
+	// What follows is for the worker's own counters, and does not travel.
+	Tally             Tally
+	Asking, Searching time.Duration // the cache, and for answers; of Seconds
 }
 
 // Answer is what became of a record.

@@ -192,6 +192,7 @@ func All(c *Chunk, set *puzzle.Set, a Answer) *Result {
 		}
 		res.Payload = Append(res.Payload, &c.Spec, &rec, &a)
 		res.Add(&a)
+		res.Tally.Add(rec.Puzzle, &a)
 	}
 	return res
 }

@@ -297,7 +297,9 @@ func (a *answering) finish() error {
 	if len(a.waiting) == 0 {
 		return nil
 	}
+	asked := time.Now()
 	known := a.w.Cache.Get(a.ctx, a.keys)
+	a.res.Asking = time.Since(asked)
 	fresh := make(map[cache.Key]*cache.Answer) // learned from this chunk
 	for i := range a.waiting {
 		wait := &a.waiting[i]
@@ -375,6 +377,7 @@ func fromCache(rec *job.Record, kept *cache.Answer) (job.Answer, bool) {
 func (a *answering) search(key cache.Key, wait *waiting) (job.Answer, error) {
 	q := &wait.rec.Question
 	a.count()
+	defer a.searched(time.Now())
 	return a.w.flights.do(a.ctx, flightKey{key, a.budget}, a.progress, func() (answer job.Answer, err error) {
 		broken := guard(func() {
 			answer, err = a.w.Solver.Solve(a.ctx, q, wait.plan, puzzle.Moves, a.budget, a.progress, nil)
@@ -411,7 +414,9 @@ func (a *answering) solve(rec *job.Record, plan solver.Plan) (*job.Answer, error
 	answer := &a.known
 	if !plan.Known(&rec.Question, rec.Want, a.moves, answer) {
 		a.count()
+		began := time.Now()
 		found, err := a.w.Solver.Solve(a.ctx, &rec.Question, plan, rec.Want, a.budget, a.progress, a.moves)
+		a.searched(began)
 		if err != nil {
 			return nil, err
 		}
@@ -426,12 +431,16 @@ func (a *answering) solve(rec *job.Record, plan solver.Plan) (*job.Answer, error
 	return answer, nil
 }
 
+// searched counts the time of a search that ends now.
+func (a *answering) searched(began time.Time) { a.res.Searching += time.Since(began) }
+
 func (a *answering) print(rec *job.Record, answer *job.Answer, began time.Time) {
 	if a.chunk.Explain && !began.IsZero() {
 		answer.Seconds = time.Since(began).Seconds()
 	}
 	a.res.Payload = job.Append(a.res.Payload, &a.chunk.Spec, rec, answer)
 	a.res.Add(answer)
+	a.res.Tally.Add(rec.Puzzle, answer)
 }
 
 // count lets progress count what was answered since the last time.

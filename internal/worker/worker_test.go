@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -64,7 +65,20 @@ func (w *Worker) must(t *testing.T, c *job.Chunk) *job.Result {
 	if res.Worker != w.Name || res.Seconds < 0 {
 		t.Errorf("worker %q, %v seconds", res.Worker, res.Seconds)
 	}
+	if got := byStatus(res); got != res.ByStatus || res.Asking+res.Searching > time.Duration(res.Seconds*1e9)+time.Microsecond {
+		t.Errorf("tally %v of %v; %v and %v of %v seconds", got, res.ByStatus, res.Asking, res.Searching, res.Seconds)
+	}
 	return res
+}
+
+// byStatus sums up a result's tally.
+func byStatus(res *job.Result) (sum [job.Statuses]int) {
+	for _, row := range res.Tally.Rows {
+		for s, n := range row.ByStatus {
+			sum[s] += n
+		}
+	}
+	return sum
 }
 
 func (w *Worker) check(t *testing.T, c *job.Chunk, want string, cached int) *job.Result {
@@ -347,7 +361,7 @@ func TestOrderAmongMethods(t *testing.T) {
 	}
 	c := chunk("", len(lines), strings.Join(lines, "\n"))
 	c.Format, c.JSON = job.Format{JSONL: true}, true
-	w.check(t, c, `{"id":1,"line":1,"status":"solved","distance":2}
+	res := w.check(t, c, `{"id":1,"line":1,"status":"solved","distance":2}
 {"id":2,"line":2,"status":"solved","distance":2,"moves":["1","2"]}
 {"id":3,"line":3,"status":"solved","distance":4}
 {"id":4,"line":4,"status":"invalid","reason":"puzzle: missing"}
@@ -355,6 +369,23 @@ func TestOrderAmongMethods(t *testing.T) {
 {"id":6,"line":6,"status":"unreachable"}
 {"id":7,"line":7,"status":"solved","distance":0}
 `, 1)
+	got := map[string]int{}
+	for _, row := range res.Tally.Rows {
+		name := "none"
+		if row.Puzzle != nil {
+			name = row.Puzzle.Name
+		}
+		for s, n := range row.ByStatus {
+			if n > 0 {
+				got[fmt.Sprint(name, " ", job.Status(s), " ", row.Method)] += n
+			}
+		}
+	}
+	want := map[string]int{"eight solved bidirectional": 1, "eight solved contents": 1, "swap solved bidirectional": 1, "none invalid ": 1,
+		"rotegame solved bidirectional": 1, "rotegame solved cache": 1, "rotegame unreachable contents": 1}
+	if !maps.Equal(got, want) {
+		t.Errorf("tally %v, want %v", got, want)
+	}
 }
 
 // A panic fails its record and no other, whether the record's answer is looked
