@@ -183,29 +183,6 @@ func (q *Queue) read(ctx context.Context, s jetstream.Stream, filter string, hea
 	return nil
 }
 
-// Depth is what a lane holds.
-type Depth struct {
-	Lane    Lane
-	Waiting int // chunks that no worker has
-	Held    int // chunks that are with workers, or were put off by them
-}
-
-// Depths looks at the lanes.
-func (q *Queue) Depths(ctx context.Context) ([]Depth, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	var all []Depth
-	for _, lane := range []Lane{Express, Bulk} {
-		c, err := q.js.Consumer(ctx, jobsStream, lane.consumer())
-		if err != nil {
-			return nil, fmt.Errorf("consumer %s: %w", lane.consumer(), err)
-		}
-		info := c.CachedInfo()
-		all = append(all, Depth{lane, int(info.NumPending), info.NumAckPending})
-	}
-	return all, nil
-}
-
 // Uncancel takes a cancellation back, for chunks that are still queued.
 func (q *Queue) Uncancel(ctx context.Context, owner, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

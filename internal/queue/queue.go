@@ -9,6 +9,7 @@
 //	entry.go     what the bucket knows of a job; jobs.go shows it with what is answered
 //	serve.go     a worker's slots
 //	settle.go    what becomes of a delivered chunk
+//	observe.go   what is counted of it
 //	dead.go      chunks that were given up, published again
 //	kv.go        tries, and cancelled jobs
 //	service.go   workers as a micro service: single questions
@@ -52,6 +53,7 @@ type Queue struct {
 	returns  atomic.Int64          // how often the server came back
 	away     atomic.Pointer[error] // why the last attempt to connect failed
 	times    times
+	counters counters
 }
 
 const (

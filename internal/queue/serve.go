@@ -20,6 +20,9 @@ type ServeConfig struct {
 	Answer func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error)
 	// Fail makes the result of a chunk that is given up.
 	Fail func(ctx context.Context, c *job.Chunk, reason string) *job.Result
+	// Observe, if not nil, hears of every delivery when it is settled. Many slots call
+	// it at once.
+	Observe func(Outcome)
 
 	Worker  string // a token, in dead letters
 	Bulk    int    // slots
@@ -35,6 +38,7 @@ type server struct {
 	*Queue
 	cfg       ServeConfig
 	cancelled cancellations
+	drain     sync.Once
 }
 
 // Serve takes chunks until take ends, and returns when every slot has settled
@@ -47,6 +51,11 @@ func (q *Queue) Serve(take, hold context.Context, cfg ServeConfig) {
 	watching, stop := context.WithCancel(context.WithoutCancel(take)) // a job may be cancelled while its chunk is held
 	var watcher, slots sync.WaitGroup
 	watcher.Go(func() { s.watch(watching) })
+	for lane, n := range map[Lane]int{Bulk: cfg.Bulk, Express: cfg.Express} {
+		all, _ := q.counters.slots(lane)
+		all.Add(int64(n))
+		defer all.Add(int64(-n))
+	}
 	for range cfg.Bulk {
 		slots.Go(func() { s.slot(take, hold, Bulk) })
 	}
@@ -101,13 +110,16 @@ func (s *server) serveLane(take, hold context.Context, lane Lane) error {
 	if err != nil {
 		return err
 	}
+	_, bound := s.counters.slots(lane)
+	bound.Add(1)
+	defer bound.Add(-1)
 	for {
 		msg, err := next(take, it)
 		if err != nil {
-			s.giveBack(it)
+			s.giveBack(take, lane, it)
 			return err
 		}
-		s.settle(hold, msg)
+		s.handle(hold, lane, msg)
 	}
 }
 
@@ -131,7 +143,7 @@ func next(take context.Context, it jetstream.MessagesContext) (jetstream.Msg, er
 }
 
 // giveBack ends an iterator; a chunk that came meanwhile goes back at once.
-func (s *server) giveBack(it jetstream.MessagesContext) {
+func (s *server) giveBack(take context.Context, lane Lane, it jetstream.MessagesContext) {
 	it.Drain()
 	for {
 		msg, err := it.Next(jetstream.NextMaxWait(time.Second))
@@ -142,5 +154,9 @@ func (s *server) giveBack(it jetstream.MessagesContext) {
 			return
 		}
 		s.say(msg.Nak(), "nak", "subject", msg.Subject())
+		if take.Err() != nil {
+			s.handedBack()
+		}
+		s.observe(&Outcome{Lane: lane, End: HandedBack})
 	}
 }

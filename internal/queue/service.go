@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -220,8 +221,8 @@ func decodeQuestion(subject string, headers nats.Header, payload []byte) (*job.C
 		return nil, err
 	}
 	switch ref, _, err := puzzle.ParseRef(cmp.Or(c.Puzzle, name)); {
-	case len(payload) > job.MaxRecord:
-		return nil, fmt.Errorf("%d bytes; a record has at most %d", len(payload), job.MaxRecord)
+	case len(payload) > limit.Record:
+		return nil, fmt.Errorf("%d bytes; a record has at most %d", len(payload), limit.Record)
 	case !job.IsToken(name):
 		return nil, fmt.Errorf("subject: %q names no puzzle", clip(name))
 	case err != nil:
@@ -289,5 +290,5 @@ func (a *asked) refuse(q question, no noAnswer) {
 // text is the reason as a header can hold it.
 func (n noAnswer) text() string {
 	reason := strings.ReplaceAll(n.reason, "\n", "; ")
-	return strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "?")
+	return strings.ToValidUTF8(reason[:min(len(reason), limit.Reason)], "?")
 }

@@ -36,54 +36,51 @@ import (
 //
 // A failed result is stored only where there is none, so that it never replaces
 // an answer. Calls that settle go on after hold ends, for a bounded time.
-func (s *server) settle(hold context.Context, msg jetstream.Msg) {
+// It returns which of these it was, and notes in o what it came to.
+func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(hold), settleTime)
 	defer cancel()
-	delivered := 1
-	if meta, err := msg.Metadata(); err == nil {
-		delivered = int(meta.NumDelivered)
-	}
+	delivered := o.Delivered
 	chunk, err := decodeChunk(msg)
 	if errors.Is(err, errNameless) {
 		buried := s.bury(ctx, deadPrefix+"nameless.nameless."+job.NewID(), msg, delivered, err.Error())
 		if buried != nil && delivered <= limit.Deliveries {
 			s.log.Warn("message put off", "error", buried)
-			s.putOff(msg, delivered)
-			return
+			return s.putOff(msg, delivered)
 		}
+		o.Dead = buried == nil
 		s.say(msg.TermWithReason(err.Error()), "term", "subject", clip(msg.Subject()))
-		return
+		return Nameless
 	}
+	o.Chunk = chunk
 	log := s.log.With("job", chunk.Job, "chunk", chunk.Number)
 	if err != nil {
-		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, err.Error()))
-		return
+		return s.giveUp(ctx, msg, o, err.Error())
 	}
 	begun := 0
 	if delivered > 1 {
 		if begun, err = s.tries(ctx, chunk); err != nil && delivered <= limit.Deliveries {
 			log.Warn("chunk put off", "error", err)
-			s.putOff(msg, delivered)
-			return
+			return s.putOff(msg, delivered)
 		}
 	}
 	if begun >= limit.Tries || delivered > limit.Deliveries {
 		reason := fmt.Sprintf("given up: begun %d times, delivered %d times, and never finished", begun, delivered)
 		log.Error("chunk given up", "begun", begun, "delivered", delivered)
-		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, reason))
-		return
+		return s.giveUp(ctx, msg, o, reason)
 	}
 	if delivered > 1 {
 		if err := s.setTries(ctx, chunk, begun+1); err != nil {
 			log.Warn("chunk put off", "error", err)
-			s.putOff(msg, delivered)
-			return
+			return s.putOff(msg, delivered)
 		}
 		log.Info("chunk redelivered", "delivered", delivered, "begun", begun+1)
 	}
 
 	work, release := s.cancelled.hold(hold, chunk)
+	began := time.Now()
 	res, remember, err := s.answer(work, msg, chunk)
+	o.Answering = time.Since(began)
 	cause := context.Cause(work)
 	release()
 	// The work may have taken longer than settling may, and nobody else shall have
@@ -93,26 +90,32 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg) {
 	defer cancel()
 	switch {
 	case err == nil:
-		stored := s.publish(ctx, chunk, res, false)
-		if stored != nil {
+		began := time.Now()
+		if err := s.publish(ctx, chunk, res, false); err != nil {
 			s.takeBack(ctx, chunk, begun)
+			return s.notStored(msg, o, err)
 		}
-		if s.finish(ctx, msg, chunk, delivered, stored) && remember != nil {
+		o.Result, o.Storing = res, time.Since(began)
+		s.finish(ctx, msg, chunk, delivered)
+		if remember != nil {
 			remember()
 		}
+		return Answered
 	case errors.Is(cause, errCancelled):
 		s.say(msg.Ack(), "ack", "job", chunk.Job)
+		return Cancelled
 	case hold.Err() != nil:
 		s.takeBack(ctx, chunk, begun)
 		s.say(msg.Nak(), "nak", "job", chunk.Job)
+		s.handedBack()
+		return HandedBack
 	case delivered >= limit.Tries && errors.Is(err, ErrNoDefinition):
 		log.Error("chunk given up", "error", err)
-		s.finish(ctx, msg, chunk, delivered, s.giveUp(ctx, msg, chunk, delivered, err.Error()))
-	default:
-		log.Warn("chunk put off", "error", err)
-		s.takeBack(ctx, chunk, begun)
-		s.putOff(msg, delivered)
+		return s.giveUp(ctx, msg, o, err.Error())
 	}
+	log.Warn("chunk put off", "error", err)
+	s.takeBack(ctx, chunk, begun)
+	return s.putOff(msg, delivered)
 }
 
 const (
@@ -122,20 +125,20 @@ const (
 	storeTime = 3 * time.Second
 )
 
-// finish acks a chunk whose result is stored, or puts it off where that failed.
-func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int, err error) bool {
-	if err != nil {
-		s.log.Warn("result not stored", "job", c.Job, "chunk", c.Number, "error", err)
-		s.putOff(msg, delivered)
-		return false
-	}
+// finish acks a chunk whose result is stored.
+func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int) {
 	s.say(msg.Ack(), "ack", "job", c.Job)
 	if delivered > 1 {
 		if err := s.kv.Delete(ctx, triesKey(c)); err != nil {
 			s.log.Debug("tries not removed", "job", c.Job, "chunk", c.Number, "error", err)
 		}
 	}
-	return true
+}
+
+// notStored puts a chunk off whose result could not be stored.
+func (s *server) notStored(msg jetstream.Msg, o *Outcome, err error) End {
+	s.log.Warn("result not stored", "job", o.Chunk.Job, "chunk", o.Chunk.Number, "error", err)
+	return s.putOff(msg, o.Delivered)
 }
 
 // takeBack uncounts a try that did not end by the chunk's fault.
@@ -144,8 +147,9 @@ func (s *server) takeBack(ctx context.Context, c *job.Chunk, begun int) {
 }
 
 // putOff gives a chunk back for later: the longer, the more often it came.
-func (s *server) putOff(msg jetstream.Msg, delivered int) {
+func (s *server) putOff(msg jetstream.Msg, delivered int) End {
 	s.say(msg.NakWithDelay(min(s.times.again<<min(delivered, 6), time.Minute)), "nak", "subject", msg.Subject())
+	return PutOff
 }
 
 // say logs what NATS could not be told; the ack wait mends it.
@@ -183,17 +187,27 @@ func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*
 
 // giveUp stores a failed result for each record of a chunk, unless there is a
 // result, and a copy of the chunk in DEAD.
-func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int, reason string) error {
+func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, o *Outcome, reason string) End {
 	reason = strings.ToValidUTF8(reason[:min(len(reason), limit.Reason)], "?")
-	if err := s.bury(ctx, deadSubject(c), msg, delivered, reason); err != nil {
-		return err
+	if err := s.bury(ctx, deadSubject(o.Chunk), msg, o.Delivered, reason); err != nil {
+		return s.notStored(msg, o, err)
 	}
-	err := s.publish(ctx, c, s.cfg.Fail(ctx, c, reason), true)
+	o.Dead = true
+	res := s.cfg.Fail(ctx, o.Chunk, reason)
+	switch err := s.publish(ctx, o.Chunk, res, true); {
+	case err == nil:
+		o.Result = res
+	case !isAnswered(err):
+		return s.notStored(msg, o, err)
+	}
+	s.finish(ctx, msg, o.Chunk, o.Delivered)
+	return GivenUp
+}
+
+// isAnswered tells whether a failed result was refused since there is a result.
+func isAnswered(err error) bool {
 	var api *jetstream.APIError
-	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
-		return nil // it was answered
-	}
-	return err
+	return errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
 }
 
 // bury copies a message to the dead letters.
