@@ -30,7 +30,8 @@ type input struct {
 	puzzle *puzzle.Puzzle // nil for jsonl
 	read   atomic.Int64   // bytes so far
 
-	definitions [][]byte // of the puzzles that its chunks name
+	definitions [][]byte     // of the puzzles that its chunks name
+	resumed     *queue.Entry // of the job that goes on with it; nil for a new one
 }
 
 // Read reads from the file, or the pipe.
@@ -71,6 +72,9 @@ func (s *submission) open(ctx context.Context, names []string) (inputs []*input,
 			return inputs, fmt.Errorf("%s is a folder; name its files", name)
 		}
 		if in.reader = io.Reader(in.file); !in.info.Mode().IsRegular() {
+			if s.opts.detach {
+				return inputs, fmt.Errorf("--detach: %s is no file, from which the job could be resumed", in.name)
+			}
 			in.reader = newPatient(ctx, in.file)
 		}
 		if err := s.describe(in, name); err != nil {
@@ -173,19 +177,44 @@ func printable(name string) string {
 	return name
 }
 
-// entry describes a job for whoever looks at it later.
-func (in *input) entry() (*queue.Entry, error) {
-	e := &queue.Entry{
-		File: in.spec.File, Size: in.size(), Time: in.info.ModTime().UTC(),
-		Puzzle: in.spec.Puzzle, Chunk: limit.Chunk, Started: time.Now().UTC(),
+// entry describes a job for whoever looks at it later; it is nil where nobody can.
+func (s *submission) entry(ctx context.Context, in *input) (*queue.Entry, error) {
+	switch {
+	case s.cfg.NATS.URL == "":
+		return nil, nil
+	case in.resumed != nil:
+		return in.resumed, nil
 	}
-	if e.Size < 0 {
-		return e, nil
+	e := &queue.Entry{Size: in.size(), Time: in.info.ModTime().UTC(), Chunk: limit.Chunk, Started: time.Now().UTC()}
+	var err error
+	e.Hash, err = in.hash(ctx)
+	return e, err
+}
+
+// hash is the SHA-256 of a file, "" of a pipe.
+func (in *input) hash(ctx context.Context) (string, error) {
+	if in.size() < 0 {
+		return "", nil
 	}
 	hash := sha256.New()
-	if _, err := io.Copy(hash, io.NewSectionReader(in.file, 0, e.Size)); err != nil {
-		return nil, &inputError{err}
+	if _, err := io.Copy(hash, until{ctx, io.NewSectionReader(in.file, 0, in.size())}); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", &inputError{err}
 	}
-	e.Hash = hex.EncodeToString(hash.Sum(nil))
-	return e, nil
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// until is a reader that ends with its context.
+type until struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, context.Cause(u.ctx)
+	}
+	return u.r.Read(p)
 }

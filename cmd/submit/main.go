@@ -108,11 +108,12 @@ const example = `  submit examples/*                                 all the sam
   submit --puzzle rotegame - <boards                from standard input
   submit --puzzle topspin.yaml boards.txt           a puzzle of your own
   submit --out-dir answers tests/*.in --puzzle eight
+  submit --nats nats://queue:4222 --detach big.txt  publish only; 'submit status', 'submit resume' go on from there
   producer | submit --puzzle swap --output jsonl -  answers as they come`
 
 func newCommand(stdin, stdout, stderr *os.File) *cobra.Command {
-	var opts options
-	var file string
+	s := &submission{stdin: stdin, stdout: stdout, stderr: stderr}
+	opts := &s.opts
 	cmd := &cobra.Command{
 		Use:   "submit [flags] FILE...",
 		Short: "Answer shortest-path questions about permutation puzzles",
@@ -126,7 +127,8 @@ your own.
 
 Exit status: 0 every record was answered (that a goal is unreachable is an
 answer); 1 some are invalid, exceeded or failed, or a file is empty; 2 usage or
-configuration; 3 not delivered; 130 or 143 interrupted.`,
+configuration; 3 not delivered; 130 or 143 interrupted. What was interrupted goes
+on with 'submit resume', where a NATS server has it.`,
 		Example:       example,
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
@@ -142,32 +144,49 @@ configuration; 3 not delivered; 130 or 143 interrupted.`,
 	f.StringVar(&opts.output, "output", "", "text or jsonl (default: as the file)")
 	f.StringVar(&opts.out, "out", "", "write the answers to this file")
 	f.StringVar(&opts.outDir, "out-dir", "", "write the answers to NAME.out in this folder, for each file")
-	f.StringVar(&file, "config", "", "configuration file (configs/submit.yaml shows every key)")
-	bind := config.Flags{}
-	setting := func(flag, key, usage string) {
-		f.String(flag, "", usage)
-		bind[flag] = key
-	}
-	setting("nats", "nats.url", "address of the NATS server (default: one inside this process)")
-	setting("owner", "owner", "token under which the job is filed (default: public)")
+	f.BoolVar(&opts.detach, "detach", false, "publish the job, print its id, and wait for no answer")
+	load := settings(cmd, "address of the NATS server (default: one inside this process)")
 	opts.profile.Flags(f)
 	cmd.MarkFlagsMutuallyExclusive("out", "out-dir")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cfg, err := config.LoadSubmit(f, bind, file)
-		if err != nil {
-			return &exitError{exitUsage, err}
-		}
-		puzzles, err := puzzle.Builtin()
-		if err != nil {
+		if err := s.prepare(load); err != nil {
 			return err
 		}
-		s := &submission{cfg: cfg, opts: opts, builtin: puzzles, stdin: stdin, stdout: stdout, stderr: stderr}
 		return s.run(cmd.Context(), args)
 	}
-	cmd.AddCommand(puzzlesCommand(stdout), versionCommand(stdout))
+	cmd.AddCommand(resumeCommand(s), cancelCommand(s), statusCommand(s), deadCommand(s), puzzlesCommand(stdout), versionCommand(stdout))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
+}
+
+// settings gives a command the flags that find a server, and returns what reads the
+// configuration by them.
+func settings(cmd *cobra.Command, address string) (load func() (config.Submit, []string, error)) {
+	f := cmd.Flags()
+	file := f.String("config", "", "configuration file (configs/submit.yaml shows every key)")
+	f.String("nats", "", address)
+	f.String("owner", "", "token under which jobs are filed (default: public)")
+	return func() (config.Submit, []string, error) {
+		cfg, err := config.LoadSubmit(f, config.Flags{"nats": "nats.url", "owner": "owner"}, *file)
+		var given []string
+		for _, name := range []string{"config", "nats", "owner"} {
+			if flag := f.Lookup(name); flag.Changed {
+				given = append(given, "--"+name, flag.Value.String())
+			}
+		}
+		return cfg, given, err
+	}
+}
+
+// prepare reads the configuration and the puzzles that come with the program.
+func (s *submission) prepare(load func() (config.Submit, []string, error)) (err error) {
+	if s.cfg, s.where, err = load(); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	s.builtin, err = puzzle.Builtin()
+	s.puzzles = s.builtin
+	return err
 }
 
 func versionCommand(stdout io.Writer) *cobra.Command {

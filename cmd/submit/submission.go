@@ -26,12 +26,14 @@ type options struct {
 	want, output string
 	out, outDir  string
 	explain      bool
+	detach       bool
 	profile      profile.Files
 }
 
 // submission is one call of submit: job files, one after another.
 type submission struct {
 	cfg     config.Submit
+	where   []string // the flags by which it finds the server, as they were given
 	opts    options
 	builtin *puzzle.Set
 
@@ -41,16 +43,19 @@ type submission struct {
 
 	stdin, stdout, stderr *os.File
 
+	several bool // job files
 	opened  bool // --out was written to
 	total   job.Counts
 	flawed  bool // something that is not a record's answer asks for exit status 1
 	seconds float64
+	advice  []string // how to go on after an interrupt
 }
 
 func (s *submission) run(ctx context.Context, names []string) error {
 	if err := s.check(names); err != nil {
 		return &exitError{exitUsage, err}
 	}
+	s.several = len(names) > 1
 	inputs, err := s.open(ctx, names)
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -69,18 +74,43 @@ func (s *submission) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return s.exit(err)
 	}
-	began := time.Now()
-	for _, in := range inputs {
-		if err = s.job(ctx, q, in); err != nil {
-			break
-		}
+	if s.opts.detach {
+		err = s.each(inputs, func(in *input) error { return s.post(ctx, q, in) })
+	} else {
+		err = s.each(inputs, func(in *input) error { return s.job(ctx, q, in) })
 	}
-	s.seconds = time.Since(began).Seconds()
+	return s.end(err, end)
+}
+
+// each does the work on the job files one after another. Those that are left when one
+// fails are part of the advice.
+func (s *submission) each(inputs []*input, work func(*input) error) error {
+	began := time.Now()
+	defer func() { s.seconds = time.Since(began).Seconds() }()
+	for i, in := range inputs {
+		err := work(in)
+		if err == nil {
+			continue
+		}
+		for _, left := range inputs[i+1:] {
+			s.advice = append(s.advice, left.name+" is not begun")
+		}
+		return err
+	}
+	return nil
+}
+
+// end ends what connect started, says what became of the records, and finds the exit
+// status.
+func (s *submission) end(err error, end func() error) error {
 	if closing := end(); closing != nil {
 		s.note("%v", closing) // what was answered is written
 	}
 	if exit := s.exit(err); exit != nil {
 		return exit
+	}
+	if s.opts.detach {
+		return nil
 	}
 	s.summary()
 	if s.flawed || s.total.ByStatus[job.Invalid]+s.total.ByStatus[job.Exceeded]+s.total.ByStatus[job.Failed] > 0 {
@@ -107,7 +137,20 @@ func (s *submission) check(names []string) error {
 	default:
 		return fmt.Errorf("--output: %q; text or jsonl are possible", s.opts.output)
 	}
+	if s.opts.detach {
+		switch {
+		case s.cfg.NATS.URL == "":
+			return needsServer("--detach")
+		case s.opts.out != "" || s.opts.outDir != "":
+			return errors.New("--detach writes no answers; 'submit resume' does, and takes --out")
+		}
+	}
 	return s.choose()
+}
+
+// needsServer refuses what makes no sense inside this process.
+func needsServer(what string) error {
+	return fmt.Errorf("%s needs a NATS server that keeps the job: name it with --nats URL, nats.url in the configuration, or ANTIPODE_NATS_URL", what)
 }
 
 // exit gives an error the exit status that it asks for, and says what is lost.
@@ -120,12 +163,25 @@ func (s *submission) exit(err error) error {
 	case errors.As(err, &exit):
 		return exit
 	case errors.As(err, &sig):
-		s.summary()
-		return &exitError{exitInterrupt + int(sig.Signal), errors.New("interrupted: the answers so far are whole, the rest of the job is cancelled")}
+		if !s.opts.detach {
+			s.summary()
+		}
+		s.note("interrupted: the answers so far are whole")
+		s.advise()
+		return &exitError{exitInterrupt + int(sig.Signal), nil}
 	case errors.Is(err, syscall.EPIPE):
 		return &exitError{exitPipe, nil}
 	}
-	return &exitError{exitDelivery, err}
+	s.note("%v", err)
+	s.advise()
+	return &exitError{exitDelivery, nil}
+}
+
+// advise says how to go on.
+func (s *submission) advise() {
+	for _, line := range s.advice {
+		s.note("%s", line)
+	}
 }
 
 // job runs one job file and writes its answers.
@@ -141,6 +197,7 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 	r := queue.Run{
 		Spec:        in.spec,
 		Definitions: in.definitions,
+		Resume:      in.resumed != nil,
 		Window:      s.window(),
 		Next:        func(ctx context.Context) (*job.Chunk, *job.Result, error) { return s.next(ctx, cutter) },
 		Write: func(_ *job.Chunk, res *job.Result) error {
@@ -153,10 +210,8 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 		},
 		Waiting: func(reason string) { s.note("%s: %s", in.name, reason) },
 	}
-	if s.cfg.NATS.URL != "" {
-		if r.Entry, err = in.entry(); err != nil {
-			return err
-		}
+	if r.Entry, err = s.entry(ctx, in); err != nil {
+		return err
 	}
 	err = q.Run(ctx, r)
 	switch {
@@ -165,7 +220,7 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 		s.flawed = true
 		err = nil
 	case err != nil:
-		s.cancel(q, in)
+		s.leave(q, in, err)
 		var input *inputError
 		if errors.As(err, &input) {
 			return &exitError{exitAnswers, err}
@@ -218,18 +273,26 @@ type inputError struct{ err error }
 func (e *inputError) Error() string { return e.err.Error() }
 func (e *inputError) Unwrap() error { return e.err }
 
-// cancelTime bounds the farewell of an interrupted job.
+// cancelTime bounds the farewell of a job that cannot go on.
 const cancelTime = 2 * time.Second
 
-// cancel tells the workers that no one waits for a job any more.
-func (s *submission) cancel(q *queue.Queue, in *input) {
-	if s.cfg.NATS.URL == "" {
-		return // they end with this process
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), cancelTime)
-	defer cancel()
-	if err := q.Cancel(ctx, in.spec.Owner, in.spec.Job); err != nil {
-		s.note("%v", err)
+// leave breaks a job off. One that can be resumed goes on in the workers; of another
+// they are told that no one waits for it any more.
+func (s *submission) leave(q *queue.Queue, in *input, cause error) {
+	switch {
+	case s.cfg.NATS.URL == "":
+		s.advice = append(s.advice, in.name+" is not finished; with a NATS server (--nats) it could be resumed")
+	case in.info.Mode().IsRegular() && !errors.Is(cause, syscall.EPIPE) && !errors.As(cause, new(*inputError)):
+		s.advice = append(s.advice,
+			"go on with: "+s.command("resume", in),
+			"or end it with: "+s.command("cancel", in))
+	default:
+		ctx, cancel := context.WithTimeout(context.Background(), cancelTime)
+		defer cancel()
+		s.advice = append(s.advice, "the rest of "+in.name+" is cancelled")
+		if err := q.Cancel(ctx, in.spec.Owner, in.spec.Job); err != nil {
+			s.note("%v", err)
+		}
 	}
 }
 

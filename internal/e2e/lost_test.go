@@ -80,14 +80,16 @@ func (o operator) messages(t *testing.T, stream string) int {
 	return int(s.CachedInfo().State.Msgs)
 }
 
-// A job that is interrupted while it waits is cancelled: the worker that comes
-// drops its chunks without a result, and goes on with other jobs.
-func TestInterruptedJobIsCancelled(t *testing.T) {
+// A job that cannot be resumed, since it comes from a pipe, is cancelled when it is
+// interrupted while it waits: the worker that comes drops its chunks without a result, and
+// goes on with other jobs.
+func TestInterruptedPipeIsCancelled(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
 	natsServer(t, port, t.TempDir())
 	url := address(port)
-	p := start(t, "submit", "--nats", url, jobFile(t, "rotegame-many.txt", ringText(ringBoards(11, 10*ringChunk))), "--out", filepath.Join(t.TempDir(), "out"))
+	lines := make(chan string, 10)
+	p := producing(t, strings.NewReader(ringText(ringBoards(11, 10*ringChunk))), lines, "--nats", url, "--puzzle", "rotegame", "-")
 	p.awaits(t, "waits for a worker")
 	o := newOperator(t, url)
 	if n := o.messages(t, "JOBS"); n != 10 {

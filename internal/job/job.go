@@ -5,7 +5,6 @@ package job
 
 import (
 	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -181,9 +180,6 @@ var token = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_-]{1,%d}$`, limit.Token)
 // IsToken tells whether s may stand in a subject: [A-Za-z0-9_-]{1,64}.
 func IsToken(s string) bool { return token.MatchString(s) }
 
-// NewID returns a token of 128 random bits.
-func NewID() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
+// NewID returns a token of at least 128 random bits, in letters and digits: it is an
+// argument of commands, and must not look like a flag.
+func NewID() string { return rand.Text() }

@@ -97,8 +97,11 @@ func (q *Queue) Retry(ctx context.Context, l *Letter) error {
 			return failed(err)
 		}
 	}
-	if err := s.DeleteMsg(ctx, l.seq); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return failed(err)
+	if err := s.DeleteMsg(ctx, l.seq); err != nil {
+		// A chunk that was given up again meanwhile has taken the letter's place.
+		if _, gone := s.GetMsg(ctx, l.seq); !errors.Is(gone, jetstream.ErrMsgNotFound) {
+			return failed(err)
+		}
 	}
 	return nil
 }
