@@ -142,7 +142,7 @@ func (c *Cutter) count() error {
 	case found == puzzle.FoundPart && len(c.buf) <= limit.Record:
 		return nil
 	case !ok:
-		return fmt.Errorf("%s:%d: a file of %s starts with the number of its records", c.spec.File, c.line, c.puzzle.Name)
+		return fmt.Errorf("%s:%d: a file of %s starts with the number of its records, 0 to %d", c.spec.File, c.line, c.puzzle.Name, int64(limit.Count))
 	}
 	c.announced.Store(int64(n))
 	c.buf = c.buf[end:]

@@ -66,7 +66,7 @@ func ParseFormat(s string) (Format, error) {
 		f.Framing.Blocks, _ = strconv.Atoi(n)
 	}
 	if f.String() != s || !f.Framing.Valid() {
-		return Format{}, fmt.Errorf("format %q: text, text/N, text/N/apart, text/N/apart/B and jsonl are possible", s)
+		return Format{}, fmt.Errorf("format %q: text, text/N, text/N/apart, text/N/apart/B and jsonl are possible, N up to %d, B up to %d", s, limit.Lines, limit.Blocks)
 	}
 	return f, nil
 }

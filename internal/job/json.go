@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -118,6 +119,9 @@ func readEdges(cells int, raw []byte) (*puzzle.Space, error) {
 	}
 	var edges [][2]uint8
 	for pair := range elements(raw) {
+		if len(edges) == limit.Edges {
+			return nil, fmt.Errorf("edges: more than %d", limit.Edges)
+		}
 		edge, ok := readPair(cells, pair)
 		if !ok {
 			return nil, fmt.Errorf("edges: %s is not a pair of vertices, which are numbers from 1 to %d", excerpt(pair), cells)

@@ -24,6 +24,9 @@ const (
 	// the header Records (queue): four bytes each where the chunk is full, and hardly
 	// a record is shorter.
 	ChunkRecords = 1 << 16
+	// Count is the number of records that a file may announce (puzzle.ReadCount),
+	// which an int holds. It is compared with what comes, and no room is made for it.
+	Count = 1_000_000_000_000_000_000
 	// Head is the bytes of white space after which a nameless input is taken for
 	// text (submit).
 	Head = 64 << 10
@@ -113,3 +116,13 @@ const (
 // from Redis is taken for. It is far above the distances that can be searched.
 // Longer answers are not kept. internal/cache enforces it.
 const CachedMoves = 4096
+
+// Connections that a process makes.
+const (
+	// NATSConnections is those to NATS, whatever the number of slots: queue.Open
+	// makes it.
+	NATSConnections = 1
+	// RedisSpare is those to Redis besides one for each slot: that of the one
+	// goroutine that writes. internal/cache bounds its pool by both.
+	RedisSpare = 1
+)

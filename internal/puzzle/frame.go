@@ -246,7 +246,8 @@ func edgeCount(buf []byte) (int, bool) {
 }
 
 // ReadCount reads the number that a job file starts with, and returns where it
-// ends. It is not ok where buf starts with something else.
+// ends. It is not ok where buf starts with something else, or it is above
+// limit.Count.
 func (p *Puzzle) ReadCount(buf []byte, last bool) (n, end int, found Found, ok bool) {
 	w := words{buf: buf}
 	word, some := w.next()
@@ -257,5 +258,5 @@ func (p *Puzzle) ReadCount(buf []byte, last bool) (n, end int, found Found, ok b
 		return 0, 0, FoundPart, false
 	}
 	n, err := strconv.Atoi(string(word))
-	return n, w.pos, FoundOne, err == nil && n >= 0
+	return n, w.pos, FoundOne, err == nil && n >= 0 && int64(n) <= limit.Count
 }
