@@ -106,6 +106,36 @@ func TestLimitsOfParts(t *testing.T) {
 	}
 }
 
+// A chunk whose headers are as long as a server takes is given up like any other,
+// although its copy has no room for what it died of.
+func TestHugeHeaders(t *testing.T) {
+	for name, key := range map[string]string{"one that is known": hFile, "one that is not": "X-Unknown"} {
+		t.Run(name, func(t *testing.T) {
+			q := connect(t, startServer(t).URL(), lenient())
+			chunk := textChunk(1)
+			m := encodeChunk(Bulk, chunk)
+			m.Header.Set(hWant, "everything")
+			size, err := 64<<10, errors.New("not sent")
+			for ; err != nil && size > 32<<10; size -= 32 {
+				m.Header.Set(key, strings.Repeat("x", size))
+				_, err = q.js.PublishMsg(t.Context(), m)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			serve(t, q, 1, 0, echo)
+			settled(t, q)
+			if got := lastOf(t, q, resultsStream, resultSubject(chunk, 1)); len(got.Data) == 0 || len(got.Data) > 1000 {
+				t.Errorf("an answer of %d bytes", len(got.Data))
+			}
+			dead := lastOf(t, q, deadStream, deadSubject(chunk))
+			if !strings.Contains(dead.Header.Get(hReason), hWant) || string(dead.Data) != string(chunk.Payload) {
+				t.Errorf("copy of %d bytes, reason %q", len(dead.Data), dead.Header.Get(hReason))
+			}
+		})
+	}
+}
+
 // counter lets every client in, and counts them.
 type counter struct{ atomic.Int64 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -224,7 +225,11 @@ func (s *server) bury(ctx context.Context, subject string, msg jetstream.Msg, de
 	m.Header.Set(hDeadBy, s.cfg.Worker)
 	m.Data = msg.Data()
 	_, err := s.js.PublishMsg(ctx, m)
-	if errors.Is(err, nats.ErrMaxPayload) { // the headers of its death came on top
+	if isHeadersTooLong(err) { // the headers of its death came on top
+		maps.DeleteFunc(m.Header, func(key string, _ []string) bool { return !strings.HasPrefix(key, "Dead-") })
+		_, err = s.js.PublishMsg(ctx, m)
+	}
+	if errors.Is(err, nats.ErrMaxPayload) { // so they did
 		m.Header.Set(hDeadBytes, strconv.Itoa(len(m.Data)))
 		m.Data = nil
 		_, err = s.js.PublishMsg(ctx, m)
@@ -233,6 +238,13 @@ func (s *server) bury(ctx context.Context, subject string, msg jetstream.Msg, de
 		return fmt.Errorf("dead letter %s: %w", subject, err)
 	}
 	return nil
+}
+
+// isHeadersTooLong tells whether JetStream refused a message for its headers, of
+// which it takes 64 KiB.
+func isHeadersTooLong(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == 10097
 }
 
 // publish stores a chunk's result, and waits until the server has it.
