@@ -153,7 +153,7 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		Budget:  job.Budget{States: cfg.Budget.States, Time: cfg.Budget.Time},
 	}
 	w.Cache, err = cache.Open(cache.Config{
-		Bytes: int64(cfg.Cache.Memory), Redis: cfg.Redis.Addr, TTL: cfg.Cache.TTL, Secret: cfg.Cache.Secret, Logger: log,
+		Bytes: int64(cfg.Cache.Memory), Redis: cfg.Redis.Addr, TTL: cfg.Cache.TTL, Secret: cfg.Cache.Secret, Slots: slots + 2*express, Logger: log,
 	})
 	if err != nil {
 		return err

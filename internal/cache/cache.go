@@ -40,6 +40,10 @@ type Config struct {
 	// was not written under it is a miss. Without one, Redis is trusted: a
 	// planted path that replays is believed to be a shortest one.
 	Secret string
+	// Slots is how many callers of Get there are at once. Each has a connection to
+	// Redis when it needs one, and there are limit.RedisSpare besides. 0 is two a
+	// core.
+	Slots int
 	// Queue is how many chunks' answers may wait to be written to Redis; what
 	// comes on top is dropped and counted. 0 is 64.
 	Queue int
@@ -94,6 +98,9 @@ func (cfg Config) check() error {
 		if _, _, err := net.SplitHostPort(cfg.Redis); err != nil {
 			problems = append(problems, fmt.Errorf("redis address: want host:port: %w", err))
 		}
+	}
+	if cfg.Slots < 0 {
+		problems = append(problems, fmt.Errorf("slots is %d: want 0 or more", cfg.Slots))
 	}
 	if cfg.Queue < 0 {
 		problems = append(problems, fmt.Errorf("queue is %d: want 0 or more", cfg.Queue))

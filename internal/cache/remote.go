@@ -1,14 +1,18 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"antipode/internal/limit"
 )
 
 // limits says how long Redis may take for what.
@@ -64,6 +68,8 @@ func newRemote(cfg Config, l limits, counts *counters) *remote {
 			ReadTimeout:           l.io,
 			WriteTimeout:          l.io,
 			PoolTimeout:           l.io,
+			PoolSize:              cmp.Or(cfg.Slots, 2*runtime.GOMAXPROCS(0)) + limit.RedisSpare,
+			PipelinePoolSize:      -1, // none; 0 would be ten more
 			MaxRetries:            -1, // none; 0 would be three
 			ContextTimeoutEnabled: true,
 			DisableIdentity:       true,
