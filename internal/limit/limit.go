@@ -107,6 +107,15 @@ const (
 	Tries = 4
 	// Deliveries is how often it is delivered, whatever happens to it.
 	Deliveries = 50
+	// Questions is the single questions that wait for a slot of a worker, besides
+	// those being answered: some 64 ms of tables, at a millisecond each. One more is
+	// told that the worker is busy.
+	Questions = 64
+	// Workers is those that are listed of all that answer.
+	Workers = 1 << 12
+	// Noted is the answers that submit notes ahead of their chunks. One that is not
+	// noted is published again, and answered for nothing.
+	Noted = 1 << 20
 	// KeptCancels is the cancelled jobs that a worker remembers, the last half of them
 	// for sure. A chunk of one that it forgot is answered for nothing.
 	KeptCancels = 1 << 14

@@ -87,10 +87,6 @@ type flying struct {
 	tries  int
 }
 
-// maxAnswered bounds the answers that are noted ahead of their chunks. One that is
-// not noted is published again, which its worker answers for nothing.
-const maxAnswered = 1 << 20
-
 type refusal struct {
 	chunk int
 	err   error
@@ -348,7 +344,7 @@ func refused(c *job.Chunk, cause error) (queued bool, full string, err error) {
 // comes before its chunk is cut again is fetched then.
 func (x *run) accept(p part) {
 	f := x.chunks[p.chunk]
-	if f == nil && p.chunk >= x.taken && len(x.answered) < maxAnswered {
+	if f == nil && p.chunk >= x.taken && len(x.answered) < limit.Noted {
 		x.answered[p.chunk] = true
 	}
 	if f == nil || f.result != nil {

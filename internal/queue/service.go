@@ -35,10 +35,6 @@ const (
 	serviceName = "antipode"
 	solvePrefix = "antipode.v1.solve."
 	solveGroup  = "workers" // of them one gets a question
-
-	// maxWaiting is how many questions wait for a slot, besides those being
-	// answered: some 64 ms of tables, at a millisecond each.
-	maxWaiting = 64
 )
 
 // The metadata of the service. Lists have spaces between.
@@ -53,7 +49,7 @@ const (
 type noAnswer struct{ code, reason string }
 
 var (
-	errBusy     = noAnswer{"429", "busy: " + strconv.Itoa(maxWaiting) + " questions wait for this worker; ask again"}
+	errBusy     = noAnswer{"429", "busy: " + strconv.Itoa(limit.Questions) + " questions wait for this worker; ask again"}
 	errStopping = noAnswer{"503", "stopping: this worker answers no more; ask again"}
 )
 
@@ -85,7 +81,7 @@ type asked struct {
 // iterator, which may bring it a chunk while it is at a question; that chunk
 // would lie in it until its ack wait is over.
 func (s *server) serveQuestions(take, hold context.Context) {
-	a := &asked{server: s, waiting: make(chan question, maxWaiting)}
+	a := &asked{server: s, waiting: make(chan question, limit.Questions)}
 	service, err := a.register()
 	if err != nil {
 		s.log.Warn("single questions are not answered, and nobody sees this worker", "error", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // Presence is what a worker tells of itself.
@@ -30,8 +31,6 @@ const (
 	// one after it: a worker whose cores are all searching answers late.
 	gatherFirst = 2 * time.Second
 	gatherNext  = 300 * time.Millisecond
-	// maxGathered bounds the workers that are listed.
-	maxGathered = 1 << 12
 )
 
 // Workers asks who works, and returns who answered until it was quiet for a while,
@@ -66,7 +65,7 @@ func (q *Queue) gather(ctx context.Context, give func([]byte)) error {
 		return err
 	}
 	wait := gatherFirst
-	for range maxGathered {
+	for range limit.Workers {
 		msg, err := nextWithin(ctx, sub, wait)
 		switch {
 		case errors.Is(err, nats.ErrNoResponders):
