@@ -1,0 +1,72 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Who works is told by name, with what they have; whoever else answers is left
+// out.
+func TestWorkers(t *testing.T) {
+	s := startServer(t)
+	q := connect(t, s.URL(), lenient())
+	began := time.Now()
+	if all := workersOf(t, q); len(all) != 0 {
+		t.Errorf("workers where none are: %v", all)
+	}
+	if d := time.Since(began); d > gatherFirst/2 {
+		t.Errorf("that nobody is there took %s", d)
+	}
+	w := newWorker(t, q)
+	if _, err := w.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"b", "c", "a"} {
+		cfg := serviceOf(w)
+		cfg.Worker, cfg.Bulk = name, i
+		present(t, connect(t, s.URL(), lenient()), cfg)
+	}
+	liar := connect(t, s.URL(), lenient())
+	if _, err := liar.nc.Subscribe("$SRV.INFO.antipode", func(m *nats.Msg) {
+		for _, text := range []string{
+			"", "{", "[]", `{"name":"other","metadata":{"worker":"x"}}`, `{"name":"antipode"}`,
+			`{"name":"antipode","metadata":{"worker":"x y"}}`, `{"name":"antipode","metadata":{"worker":"x","slots":"-1"}}`,
+			`{"name":"antipode","version":"1\u001b[2J","metadata":{"worker":"d","puzzles":"a \u001b[2J b","slots":"x"}}`,
+		} {
+			if err := m.Respond([]byte(text)); err != nil {
+				t.Error(err)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := liar.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	puzzles, tables := []string{"eight", "eight2", "graph", "rotegame", "swap"}, []string{"eight", "eight2", "swap"}
+	want := []Presence{
+		{"a", "1.2.3", puzzles, tables, 2}, {"b", "1.2.3", puzzles, tables, 0}, {"c", "1.2.3", puzzles, tables, 1},
+		{"d", "1?[2J", []string{"a", "b"}, []string{}, 0},
+	}
+	var all []Presence
+	eventually(t, "all are seen", func() bool {
+		all = workersOf(t, q)
+		return len(all) == len(want)
+	})
+	if fmt.Sprint(all) != fmt.Sprint(want) {
+		t.Errorf("workers\n%v\nwant\n%v", all, want)
+	}
+	if n := reflect.TypeFor[Presence]().NumField(); n != 5 {
+		t.Errorf("%d fields, of which 5 are compared", n)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := q.Workers(ended); err == nil {
+		t.Error("no error where the context has ended")
+	}
+}
