@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 document=docs/protocol.md
 nats=github.com/nats-io/natscli/nats@v0.5.0 # a tool of the project, so not in go.mod
-least=20                                    # commands; fewer mean that they were not found
+least=30                                    # commands; fewer mean that they were not found
 dir=$(mktemp -d)
 bin=$dir/bin log=$dir/log home=$dir/home
 mkdir "$bin" "$log" "$home"

@@ -46,7 +46,7 @@ type Worker struct {
 	} `mapstructure:"cache"`
 
 	// Slots is how many bulk chunks are worked on at once, 0 to MaxSlots; 0 is
-	// one a core. The express slot comes on top.
+	// one a core. Slots for small jobs and for questions come on top.
 	Slots int `mapstructure:"slots"`
 	// Memory bounds the sets of states that searches hold, all slots together.
 	Memory Size `mapstructure:"memory"`
