@@ -52,7 +52,7 @@ type process struct {
 }
 
 // start runs a program until the end of the test.
-func start(t *testing.T, name string, args ...string) *process {
+func start(t testing.TB, name string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(filepath.Join(bin, name), args...), log: &log{grown: make(chan struct{}, 1)}, gone: make(chan struct{})}
 	out, err := p.cmd.StderrPipe()
@@ -85,7 +85,7 @@ func (p *process) kill(sig syscall.Signal) int {
 }
 
 // awaits waits until the program has logged a text.
-func (p *process) awaits(t *testing.T, text string) {
+func (p *process) awaits(t testing.TB, text string) {
 	t.Helper()
 	late := time.After(patience)
 	for !strings.Contains(p.log.String(), text) {
@@ -101,7 +101,7 @@ func (p *process) awaits(t *testing.T, text string) {
 
 // natsServer starts a nats-server on a folder that outlives it, and returns its
 // address.
-func natsServer(t *testing.T, port int, store string) *process {
+func natsServer(t testing.TB, port int, store string) *process {
 	t.Helper()
 	p := start(t, "nats-server", "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-js", "-sd", store)
 	p.awaits(t, "Server is ready")
@@ -111,7 +111,7 @@ func natsServer(t *testing.T, port int, store string) *process {
 func address(port int) string { return fmt.Sprintf("nats://127.0.0.1:%d", port) }
 
 // freePort returns a port that nobody listens on.
-func freePort(t *testing.T) int {
+func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -122,7 +122,7 @@ func freePort(t *testing.T) int {
 }
 
 // startWorker starts a worker and waits until it is ready.
-func startWorker(t *testing.T, url string, args ...string) *process {
+func startWorker(t testing.TB, url string, args ...string) *process {
 	t.Helper()
 	p := start(t, "worker", append([]string{"--nats", url, "--slots", "1"}, args...)...)
 	p.awaits(t, `"ready"`)
