@@ -42,14 +42,16 @@ const (
 
 // Metrics of trials, with their units.
 const (
-	seconds   = "s"
-	processor = "s of processor" // of a whole process; of no row's figure
-	eachMilli = "ms/record"
-	maxMilli  = "ms, the slowest"
-	eachNano  = "ns/record"
-	allocs    = "allocs/record"
-	peak      = "MB peak"
-	rate      = "answers/s"
+	seconds     = "s"
+	processor   = "s of processor" // of a whole process; of no row's figure
+	eachMilli   = "ms/record"
+	maxMilli    = "ms, the slowest"
+	medianMilli = "ms, the median"
+	lateMilli   = "ms, the 99th percentile"
+	eachNano    = "ns/record"
+	allocs      = "allocs/record"
+	peak        = "MB peak"
+	rate        = "answers/s"
 )
 
 // tableMemory is the default of tables.memory, in bytes; tablePeak is that and
@@ -90,6 +92,8 @@ var rows = []row{
 		targets: []target{{eachMilli, itself, most, 0.3}}, sides: inside("graph")},
 	{name: "same-graph", work: "graph, the same one 10^5 times, from its table, one core",
 		targets: []target{{eachNano, itself, most, 1000}}, sides: inside("same-graph")},
+	{name: "questions", work: "single questions of eight, nats-server and a worker",
+		targets: []target{{medianMilli, itself, most, 2}, {lateMilli, itself, none, 0}}, sides: questions},
 	{name: "start", work: "worker, start to ready",
 		targets: []target{{seconds, itself, most, 0.15}}, sides: start},
 	{name: "start-stored", work: "worker, start to ready, with the stored table of Rotegame",
