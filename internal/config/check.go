@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -27,8 +28,10 @@ const (
 
 // problem is a value that cannot be used, and what could be.
 type problem struct {
-	key  string
-	want string // a noun phrase: what is accepted
+	key    string
+	others []string // further keys, where values do not go together
+	want   string   // a noun phrase: what is accepted
+	hide   bool     // the value says nothing, or too much
 }
 
 // problems are all that is wrong, in the order of the settings.
@@ -57,12 +60,24 @@ func (p *problems) filled(key, v string) {
 	}
 }
 
-// address wants host:port, or nothing.
-func (p *problems) address(key, v string) {
+// redisAddress wants host:port, with TLS before it or not, or nothing.
+func (p *problems) redisAddress(key, v string) {
 	if v == "" {
 		return
 	}
-	if host, port, err := net.SplitHostPort(v); err != nil || host == "" || port == "" {
-		p.add(key, "host:port, or nothing for none")
+	host, port, err := net.SplitHostPort(strings.TrimPrefix(v, RedisTLS))
+	if err != nil || host == "" || port == "" || strings.ContainsAny(host, "/@") {
+		p.add(key, "host:port, "+RedisTLS+"host:port, or nothing for none")
+	}
+}
+
+// listen wants host:port or :port, or nothing.
+func (p *problems) listen(key, v string) {
+	if v == "" {
+		return
+	}
+	_, port, err := net.SplitHostPort(v)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || port != strconv.FormatUint(n, 10) {
+		p.add(key, "host:port or :port, or nothing for none")
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"antipode/internal/secret"
 )
 
 // fileWith writes a configuration file.
@@ -70,37 +73,59 @@ func TestFileFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// Every setting can be set by its variable alone.
+// Every setting can be set by its variable alone. Some need another beside them.
 func TestEveryKeyFromTheEnvironment(t *testing.T) {
+	hush := fileWith(t, "hush\n")
 	values := map[string]string{
 		"nats.url": "nats://elsewhere:4222", "nats.wait": "7s",
-		"redis.addr": "elsewhere:6379",
-		"cache.mode": "all", "cache.memory": "7MiB", "cache.ttl": "7h", "cache.secret": "seven",
+		"nats.user": "seven", "nats.password": "hush", "nats.password_file": hush, "nats.token": "hush", "nats.token_file": hush,
+		"nats.nkey": "elsewhere", "nats.creds": "elsewhere", "nats.tls.ca": "elsewhere", "nats.tls.cert": "elsewhere", "nats.tls.key": "elsewhere",
+		"redis.addr": "elsewhere:6379", "redis.user": "seven", "redis.password": "hush", "redis.password_file": hush,
+		"redis.tls.ca": "elsewhere", "redis.tls.cert": "elsewhere", "redis.tls.key": "elsewhere",
+		"cache.mode": "all", "cache.memory": "7MiB", "cache.ttl": "7h", "cache.secret": "seven", "cache.secret_file": hush,
 		"slots": "7", "memory": "77MiB", "tables.memory": "77MB", "tables.dir": "elsewhere",
 		"budget.states": "777", "budget.time": "77s", "drain": "700ms",
-		"log.level": "debug", "log.format": "json",
+		"http.listen": ":7777", "log.level": "debug", "log.format": "json",
 		"owner": "seven", "window.chunks": "70", "window.bytes": "7MiB",
 	}
-	check := func(t *testing.T, before, after []leaf) {
-		for i, l := range after {
-			if l.value == before[i].value {
-				t.Errorf("%s is still %v", l.key, l.value)
+	beside := map[string]string{
+		"nats.user": "nats.password", "nats.password": "nats.user", "nats.password_file": "nats.user",
+		"nats.tls.cert": "nats.tls.key", "nats.tls.key": "nats.tls.cert",
+		"redis.user": "redis.password", "redis.tls.cert": "redis.tls.key", "redis.tls.key": "redis.tls.cert",
+	}
+	set := func(t *testing.T, key string) {
+		t.Helper()
+		if _, ok := values[key]; !ok {
+			t.Fatalf("no value for %s", key)
+		}
+		t.Setenv(variable(key), values[key])
+		if other := beside[key]; other != "" {
+			t.Setenv(variable(other), values[other])
+		}
+	}
+	check := func(t *testing.T, l leaf, load func() (any, error)) {
+		set(t, l.key)
+		after, err := load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := cmp.Or(l.secret, l.key)
+		for _, got := range leavesOf(after) {
+			if got.key == key && got.value == l.value || got.key == l.secret && got.value != secret.Text("hush") {
+				t.Errorf("%s is still %v", key, got.value)
 			}
 		}
 	}
-	for key, value := range values {
-		t.Setenv(variable(key), value)
+	for _, l := range leavesOf(DefaultWorker()) {
+		t.Run("worker "+l.key, func(t *testing.T) {
+			check(t, l, func() (any, error) { return LoadWorker(nil, nil, "") })
+		})
 	}
-	w, err := LoadWorker(nil, nil, "")
-	if err != nil {
-		t.Fatal(err)
+	for _, l := range leavesOf(DefaultSubmit()) {
+		t.Run("submit "+l.key, func(t *testing.T) {
+			check(t, l, func() (any, error) { return LoadSubmit(nil, nil, "") })
+		})
 	}
-	check(t, leavesOf(DefaultWorker()), leavesOf(w))
-	s, err := LoadSubmit(nil, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	check(t, leavesOf(DefaultSubmit()), leavesOf(s))
 }
 
 func leavesOf(settings any) []leaf { return leaves("", reflect.ValueOf(settings)) }

@@ -30,6 +30,18 @@ func TestShippedSubmitFile(t *testing.T) {
 	isComplete(t, file, leavesOf(DefaultSubmit()))
 }
 
+// keysInOrder lists the keys of a file whose sections are indented by two blanks.
+func keysInOrder(text string) (keys []string) {
+	var path []string
+	for _, m := range regexp.MustCompile(`(?m)^( *)([a-z_]+):( \S)?`).FindAllStringSubmatch(text, -1) {
+		path = append(path[:len(m[1])/2], m[2])
+		if m[3] != "" {
+			keys = append(keys, strings.Join(path, "."))
+		}
+	}
+	return keys
+}
+
 func isComplete(t *testing.T, file string, known []leaf) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -48,6 +60,9 @@ func isComplete(t *testing.T, file string, known []leaf) {
 			t.Errorf("%s has no value", l.key)
 		}
 	}
+	if got := keysInOrder(string(text)); !slices.Equal(got, want) {
+		t.Errorf("order\n got %q\nwant %q", got, want)
+	}
 	got := v.AllKeys()
 	slices.Sort(got)
 	slices.Sort(want)
@@ -55,7 +70,7 @@ func isComplete(t *testing.T, file string, known []leaf) {
 		t.Errorf("keys\n got %q\nwant %q", got, want)
 	}
 
-	setting := regexp.MustCompile(`^ *[a-z]+: \S`)
+	setting := regexp.MustCompile(`^ *[a-z_]+: \S`)
 	lines := strings.Split(string(text), "\n")
 	for i, line := range lines {
 		if setting.MatchString(line) && !strings.HasPrefix(strings.TrimSpace(lines[i-1]), "# ") {

@@ -15,13 +15,15 @@ import (
 
 // sources are the places that settings come from, laid over one another.
 type sources struct {
+	known []leaf
 	viper *viper.Viper
 	file  string                 // "" is none
 	flags map[string]*pflag.Flag // by key
+	files map[string]string      // by the key of a secret, the key that names the file it is from
 }
 
 func newSources(known []leaf, flags *pflag.FlagSet, bind Flags, file string) (*sources, error) {
-	s := &sources{viper: viper.New(), file: file, flags: make(map[string]*pflag.Flag)}
+	s := &sources{known: known, viper: viper.New(), file: file, flags: make(map[string]*pflag.Flag), files: make(map[string]string)}
 	if err := s.readFile(known); err != nil {
 		return nil, err
 	}
@@ -70,6 +72,9 @@ func (s *sources) readFile(known []leaf) error {
 	}
 	s.viper.SetConfigType("yaml")
 	if err := s.viper.ReadConfig(bytes.NewReader(text)); err != nil {
+		if strings.Contains(err.Error(), "cannot unmarshal") { // the rest shows what the file holds
+			return fmt.Errorf("read the configuration %s: it holds no settings; want 'key: value'", s.file)
+		}
 		return fmt.Errorf("read the configuration %s: %w", s.file, err)
 	}
 	var unknown []string
@@ -95,8 +100,11 @@ func (s *sources) readFile(known []leaf) error {
 // decode writes every setting into the struct that out points to. A value that
 // cannot be read is a problem, and leaves its field alone.
 func (s *sources) decode(out any) (problems, error) {
-	strict := func(c *mapstructure.DecoderConfig) { c.WeaklyTypedInput = false }
-	err := s.viper.UnmarshalExact(out, strict, viper.DecodeHook(readValue))
+	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: out, ErrorUnused: true, DecodeHook: readValue})
+	if err != nil {
+		return nil, fmt.Errorf("decode the configuration: %w", err)
+	}
+	err = d.Decode(s.settings())
 	var wrong problems
 	for _, e := range flatten(err) {
 		var field *mapstructure.DecodeError
@@ -107,6 +115,23 @@ func (s *sources) decode(out any) (problems, error) {
 		wrong.add(field.Name(), string(want))
 	}
 	return wrong, nil
+}
+
+// settings are the values as the struct has them: without the names of files that
+// hold secrets.
+func (s *sources) settings() map[string]any {
+	all := s.viper.AllSettings()
+	for _, l := range s.known {
+		if l.secret == "" {
+			continue
+		}
+		section, path := all, strings.Split(l.key, ".")
+		for _, name := range path[:len(path)-1] {
+			section, _ = section[name].(map[string]any)
+		}
+		delete(section, path[len(path)-1])
+	}
+	return all
 }
 
 // flatten returns the errors that were joined to make err.
@@ -128,26 +153,45 @@ func flatten(err error) []error {
 // explain turns a problem into an error that says what to do about it. Values
 // that may hold a password are not shown.
 func (s *sources) explain(p problem) error {
-	if p.key == "cache.secret" || p.key == "nats.url" {
-		return fmt.Errorf("%s from %s: want %s", p.key, s.origin(p.key), p.want)
-	}
 	value := s.viper.Get(p.key)
-	if text, ok := value.(string); ok {
+	text, isText := value.(string)
+	if p.hide || s.isSecret(p.key) || strings.Contains(text, "@") {
+		var from []string
+		for _, key := range append([]string{p.key}, p.others...) {
+			from = append(from, key+" from "+s.origin(key))
+		}
+		return fmt.Errorf("%s: want %s", strings.Join(from, ", "), p.want)
+	}
+	if isText {
 		value = fmt.Sprintf("%q", text)
 	}
 	return fmt.Errorf("%s is %v, from %s: want %s", p.key, value, s.origin(p.key), p.want)
 }
 
+// isSecret reports whether a key is a secret's.
+func (s *sources) isSecret(key string) bool {
+	return slices.ContainsFunc(s.known, func(l leaf) bool { return l.secret == key })
+}
+
 // origin says where the value of a key came from.
 func (s *sources) origin(key string) string {
+	_, name := s.source(key)
+	return name
+}
+
+// source is origin, with what kind of thing that is.
+func (s *sources) source(key string) (kind, name string) {
+	if file, ok := s.files[key]; ok {
+		return "the file of", file
+	}
 	if f := s.flags[key]; f != nil && f.Changed {
-		return "--" + f.Name
+		return "flag", "--" + f.Name
 	}
 	if _, ok := os.LookupEnv(variable(key)); ok {
-		return variable(key)
+		return "variable", variable(key)
 	}
 	if s.viper.InConfig(key) {
-		return s.file
+		return "file", s.file
 	}
-	return "the defaults"
+	return "", "the defaults"
 }

@@ -18,7 +18,8 @@ type Submit struct {
 		URL string `mapstructure:"url"`
 		// Wait is how long to wait for a server before giving up; 0 is one
 		// attempt.
-		Wait time.Duration `mapstructure:"wait"`
+		Wait   time.Duration `mapstructure:"wait"`
+		Access `mapstructure:",squash"`
 	} `mapstructure:"nats"`
 
 	// Owner is the token under which jobs and results are filed, 1 to 64
@@ -78,6 +79,7 @@ func LoadSubmit(flags *pflag.FlagSet, bind Flags, file string) (Submit, error) {
 func (s Submit) check() problems {
 	var p problems
 	within(&p, "nats.wait", s.NATS.Wait, time.Second, day)
+	s.NATS.Access.check(&p, s.NATS.URL)
 	if !isToken(s.Owner) {
 		p.add("owner", "1 to 64 letters, digits, - and _")
 	}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+
+	"antipode/internal/secret"
 )
 
 // wantError says what a setting accepts, as a noun phrase.
@@ -26,8 +28,10 @@ func readValue(_, to reflect.Type, v any) (any, error) {
 		return readDuration(v)
 	case reflect.TypeFor[slog.Level]():
 		return readLevel(v)
-	case reflect.TypeFor[string]():
-		if _, ok := v.(string); !ok {
+	case reflect.TypeFor[string](), reflect.TypeFor[secret.Text]():
+		switch v.(type) {
+		case string, secret.Text: // a default has the field's type
+		default:
 			return nil, wantError("text, in quotes where it looks like something else")
 		}
 	}

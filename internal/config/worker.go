@@ -5,7 +5,12 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"antipode/internal/secret"
 )
+
+// RedisTLS stands before the address of a Redis that takes TLS.
+const RedisTLS = "rediss://"
 
 // What of its answers a worker looks up and remembers.
 const (
@@ -25,12 +30,15 @@ const (
 type Worker struct {
 	NATS struct {
 		// URL of the server, or several with commas between them.
-		URL string `mapstructure:"url"`
+		URL    string `mapstructure:"url"`
+		Access `mapstructure:",squash"`
 	} `mapstructure:"nats"`
 
 	Redis struct {
-		// Addr is host:port of the server that keeps answers; "" is none.
-		Addr string `mapstructure:"addr"`
+		// Addr is host:port of the server that keeps answers, after RedisTLS where
+		// it takes TLS; "" is none.
+		Addr        string `mapstructure:"addr"`
+		RedisAccess `mapstructure:",squash"`
 	} `mapstructure:"redis"`
 
 	Cache struct {
@@ -40,9 +48,8 @@ type Worker struct {
 		Memory Size `mapstructure:"memory"`
 		// TTL is how long Redis keeps an answer; 0 is until it needs the room.
 		TTL time.Duration `mapstructure:"ttl"`
-		// Secret authenticates the answers in Redis; "" trusts Redis. It is
-		// never part of an error.
-		Secret string `mapstructure:"secret"`
+		// Secret authenticates the answers in Redis; "" trusts Redis.
+		Secret secret.Text `mapstructure:"secret"`
 	} `mapstructure:"cache"`
 
 	// Slots is how many bulk chunks are worked on at once, 0 to MaxSlots; 0 is
@@ -69,6 +76,12 @@ type Worker struct {
 
 	// Drain is how long held chunks may go on after the first signal.
 	Drain time.Duration `mapstructure:"drain"`
+
+	HTTP struct {
+		// Listen is host:port or :port where /metrics, /livez and /readyz are
+		// served; "" is none.
+		Listen string `mapstructure:"listen"`
+	} `mapstructure:"http"`
 
 	Log struct {
 		// Level is the lowest level that is logged.
@@ -108,7 +121,9 @@ func LoadWorker(flags *pflag.FlagSet, bind Flags, file string) (Worker, error) {
 func (w Worker) check() problems {
 	var p problems
 	p.filled("nats.url", w.NATS.URL)
-	p.address("redis.addr", w.Redis.Addr)
+	w.NATS.Access.check(&p, w.NATS.URL)
+	p.redisAddress("redis.addr", w.Redis.Addr)
+	w.Redis.RedisAccess.check(&p, w.Redis.Addr)
 	p.oneOf("cache.mode", w.Cache.Mode, CacheSearched, CacheAll, CacheNone)
 	within(&p, "cache.memory", w.Cache.Memory, 0, maxMemory)
 	if w.Cache.TTL != 0 {
@@ -120,6 +135,7 @@ func (w Worker) check() problems {
 	within(&p, "budget.states", w.Budget.States, 1, maxStates)
 	within(&p, "budget.time", w.Budget.Time, time.Millisecond, day)
 	within(&p, "drain", w.Drain, 0, day)
+	p.listen("http.listen", w.HTTP.Listen)
 	p.oneOf("log.format", w.Log.Format, LogAuto, LogText, LogJSON)
 	return p
 }
