@@ -122,7 +122,7 @@ configuration.`,
 		}
 		return nil
 	}
-	cmd.AddCommand(tablesCommand(&file, signals, stdout, stderr), &cobra.Command{
+	cmd.AddCommand(tablesCommand(&file, signals, stdout, stderr), configCommand(f, bind, &file, stdout), &cobra.Command{
 		Use:   "version",
 		Short: "Say which build this is",
 		Args:  cobra.NoArgs,
@@ -153,7 +153,8 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		Budget:  job.Budget{States: cfg.Budget.States, Time: cfg.Budget.Time},
 	}
 	w.Cache, err = cache.Open(cache.Config{
-		Bytes: int64(cfg.Cache.Memory), Redis: cfg.Redis.Addr, TTL: cfg.Cache.TTL, Secret: cfg.Cache.Secret, Slots: slots + 2*express, Logger: log,
+		Bytes: int64(cfg.Cache.Memory), Redis: cfg.Redis.Addr, Access: cache.Access(cfg.Redis.RedisAccess), TTL: cfg.Cache.TTL,
+		Secret: string(cfg.Cache.Secret), Slots: slots + 2*express, Logger: log,
 	})
 	if err != nil {
 		return err

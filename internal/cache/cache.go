@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -31,8 +32,11 @@ type Config struct {
 	// may be passed for a moment while older answers make room. 0 keeps
 	// nothing there.
 	Bytes int64
-	// Redis is the address, host:port, of a standalone server; "" is none.
+	// Redis is the address, host:port, of a standalone server, after rediss:// where
+	// it takes TLS; "" is none.
 	Redis string
+	// Access says who this is to Redis.
+	Access Access
 	// TTL is how long Redis keeps an answer, in whole milliseconds; 0 is until
 	// Redis needs the room.
 	TTL time.Duration
@@ -80,7 +84,9 @@ func open(cfg Config, l limits) (*Cache, error) {
 	}
 	c := &Cache{local: kept}
 	if cfg.Redis != "" {
-		c.redis = newRemote(cfg, l, &c.counts)
+		if c.redis, err = newRemote(cfg, l, &c.counts); err != nil {
+			return nil, fmt.Errorf("cache: %w", err)
+		}
 		c.writes = newWriter(c.redis, cmp.Or(cfg.Queue, 64), &c.counts)
 	}
 	return c, nil
@@ -95,7 +101,7 @@ func (cfg Config) check() error {
 		problems = append(problems, fmt.Errorf("ttl is %v: want whole milliseconds, 0 or more", cfg.TTL))
 	}
 	if cfg.Redis != "" {
-		if _, _, err := net.SplitHostPort(cfg.Redis); err != nil {
+		if _, _, err := net.SplitHostPort(strings.TrimPrefix(cfg.Redis, redisTLS)); err != nil {
 			problems = append(problems, fmt.Errorf("redis address: want host:port: %w", err))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -57,12 +58,19 @@ type remote struct {
 	timeout time.Duration // of one call
 }
 
-func newRemote(cfg Config, l limits, counts *counters) *remote {
+func newRemote(cfg Config, l limits, counts *counters) (*remote, error) {
+	encrypted, err := cfg.Access.tls(cfg.Redis)
+	if err != nil {
+		return nil, err
+	}
 	log := cfg.Logger.With("redis", cfg.Redis)
 	redis.SetLogger(clientLog{log})
 	return &remote{
 		client: redis.NewClient(&redis.Options{
-			Addr:                  cfg.Redis,
+			Addr:                  strings.TrimPrefix(cfg.Redis, redisTLS),
+			Username:              cfg.Access.User,
+			Password:              string(cfg.Access.Password),
+			TLSConfig:             encrypted,
 			DialTimeout:           l.dial,
 			DialerRetries:         1, // attempts, not retries
 			ReadTimeout:           l.io,
@@ -82,7 +90,7 @@ func newRemote(cfg Config, l limits, counts *counters) *remote {
 		secret:  cfg.Secret,
 		ttl:     cfg.TTL,
 		timeout: l.call(),
-	}
+	}, nil
 }
 
 // get reads at most maxKeys names with one command. The result has a string for

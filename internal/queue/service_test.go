@@ -16,6 +16,7 @@ import (
 
 	"antipode/internal/cache"
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/natsd"
 	"antipode/internal/puzzle"
 	"antipode/internal/solver"
@@ -173,7 +174,7 @@ func TestQuestionHeaders(t *testing.T) {
 		{"eight", eight, []string{"Puzzle: eight"}, "", `"distance":2}`},
 		{"eight", eight, []string{"Puzzle: swap"}, "400", `header Puzzle: "swap" is not of the subject's puzzle, eight`},
 		{"eight", eight, []string{"Puzzle: eight swap"}, "400", `header Puzzle: "eight swap" names no puzzle`},
-		{"eight", eight, []string{"Puzzle: " + strings.Repeat("x", maxPuzzle+1)}, "400", "header Puzzle: longer than 2048 bytes"},
+		{"eight", eight, []string{"Puzzle: " + strings.Repeat("x", limit.PuzzleHeader+1)}, "400", "header Puzzle: longer than 2048 bytes"},
 		{"eight", eight, []string{ref}, "400", "is not of the subject's puzzle, eight"},
 		{"fifteen", own, []string{ref}, "", `"distance":3}`},
 		{"fifteen", own, []string{ref, "Want: moves"}, "", `"distance":3,"moves":["r","r","r"]}`},
@@ -229,8 +230,8 @@ func TestHostileQuestions(t *testing.T) {
 		{"binary JSON", "eight", "{\x00\xff\"\xfe", "", `"status":"invalid"`},
 		{"deep JSON", "eight", `{"start":` + deep + `}`, "", `"status":"invalid"`},
 		{"deep JSON of no end", "eight", `{"start":` + strings.Repeat(`{"a":`, 20_000), "", `"status":"invalid"`},
-		{"as long as may be", "eight", eight + "#" + strings.Repeat("x", job.MaxRecord-len(eight)-1), "", `"distance":2}`},
-		{"longer", "eight", eight + "#" + strings.Repeat("x", job.MaxRecord-len(eight)), "400", "131073 bytes; a record has at most 131072"},
+		{"as long as may be", "eight", eight + "#" + strings.Repeat("x", limit.Record-len(eight)-1), "", `"distance":2}`},
+		{"longer", "eight", eight + "#" + strings.Repeat("x", limit.Record-len(eight)), "400", "131073 bytes; a record has at most 131072"},
 		{"a megabyte", "eight", strings.Repeat("1 ", 1<<19), "400", "1048576 bytes; a record has at most 131072"},
 		{"many values", "eight", strings.Repeat("1 ", 60_000), "400", "more than one record"},
 		{"many edges", "graph", "30000\n" + strings.Repeat("1 2\n", 30_000), "", `"status":"invalid"`},

@@ -32,15 +32,17 @@ type Server struct {
 
 	t    testing.TB
 	path string
+	args []string
 	port int
 	cmd  *exec.Cmd     // nil while stopped
 	gone chan struct{} // closed when the process has ended
 }
 
-// Start runs a server until the test ends. Without a redis-server in PATH the
+// Start runs a server until the test ends, with further options where they are
+// given. Without a redis-server in PATH the
 // test is skipped, unless the environment says CI=true: there it fails, since a
 // green run that tested nothing would be a lie.
-func Start(t testing.TB) *Server {
+func Start(t testing.TB, options ...string) *Server {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -49,7 +51,7 @@ func Start(t testing.TB) *Server {
 		}
 		t.Skipf("NOT TESTED: this test needs a redis-server in PATH: %v", err)
 	}
-	s := &Server{t: t, path: path}
+	s := &Server{t: t, path: path, args: options}
 	t.Cleanup(s.Stop)
 	for range tries {
 		s.port = firstPort + rand.N(ports)
@@ -99,8 +101,9 @@ func (s *Server) signal(sig syscall.Signal) {
 // no process is left.
 func (s *Server) launch() error {
 	out := &output{ready: make(chan struct{})}
-	cmd := exec.Command(s.path, "--bind", host, "--port", strconv.Itoa(s.port),
-		"--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", s.t.TempDir())
+	args := append([]string{"--bind", host, "--port", strconv.Itoa(s.port),
+		"--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", s.t.TempDir()}, s.args...)
+	cmd := exec.Command(s.path, args...)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start redis-server: %w", err)
