@@ -143,6 +143,9 @@ func (p *Process) State() *os.ProcessState {
 	}
 }
 
+// Name is the name of the program's file.
+func (p *Process) Name() string { return filepath.Base(p.cmd.Path) }
+
 // Pid is the number of the process.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 

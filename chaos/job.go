@@ -1,0 +1,165 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+
+	"antipode/internal/process"
+)
+
+// mix says what a job holds. Its records are JSON lines with rising ids from 0, of
+// which 256 make a chunk.
+type mix struct {
+	seed     uint64
+	chunks   int
+	searches int // of each chunk; the others are read from tables
+	depth    int // moves by which the boards of a search are turned, at most 2^depth states
+}
+
+// chunkRecords is how many JSON lines make a chunk.
+const chunkRecords = 256
+
+func (m mix) records() int { return m.chunks * chunkRecords }
+
+// job is a job file with the answers of an undisturbed run, which were checked.
+type job struct {
+	file    string
+	records int
+	want    []byte
+}
+
+// job makes a job and its answers.
+func (l *lab) job(ctx context.Context, name string, m mix) (*job, error) {
+	all := m.questions()
+	j := &job{file: l.path(name + ".jsonl"), records: len(all)}
+	if err := write(j.file, all); err != nil {
+		return nil, err
+	}
+	var err error
+	if j.want, err = l.undisturbed(ctx, j.file); err != nil {
+		return nil, err
+	}
+	return j, l.check(all, j.want)
+}
+
+// undisturbed answers a job file with all inside one process.
+func (l *lab) undisturbed(ctx context.Context, file string, args ...string) ([]byte, error) {
+	out := file + ".want"
+	p, err := process.Start(l.command(ctx, nil, "submit", append([]string{"--out", out, file}, args...)...))
+	if err != nil {
+		return nil, err
+	}
+	if err := ended(ctx, p, 0); err != nil {
+		return nil, fmt.Errorf("the undisturbed run: %w", err)
+	}
+	return os.ReadFile(out)
+}
+
+// question is one record.
+type question struct {
+	puzzle      string
+	want        string // "" is what the puzzle wants
+	start, goal []uint8
+}
+
+// questions returns the records of a job, the same for the same mix.
+func (m mix) questions() []question {
+	rng := rand.New(rand.NewPCG(m.seed, 0))
+	all := make([]question, 0, m.records())
+	for n := range m.records() {
+		switch at := n % chunkRecords; {
+		case at*m.searches%chunkRecords < m.searches:
+			all = append(all, turned(rng, m.depth))
+		case at%3 == 0:
+			all = append(all, question{puzzle: "swap", start: shuffled(rng, 1)})
+		case at%3 == 1:
+			all = append(all, question{puzzle: "eight", start: shuffled(rng, 0)})
+		default:
+			all = append(all, question{puzzle: "eight", want: "moves", start: shuffled(rng, 0)})
+		}
+	}
+	return all
+}
+
+// shuffled is a board of nine values from first.
+func shuffled(rng *rand.Rand, first uint8) []uint8 {
+	board := make([]uint8, 9)
+	for i, v := range rng.Perm(9) {
+		board[i] = first + uint8(v)
+	}
+	return board
+}
+
+// turned is a question of Rotegame whose values repeat, which no table answers:
+// some turns lead from its start to its goal.
+func turned(rng *rand.Rand, turns int) question {
+	start := make([]uint8, 12)
+	for i := range start {
+		start[i] = 1 + uint8(rng.IntN(6))
+	}
+	goal := start
+	for range turns {
+		goal = turn(goal, rng.IntN(2))
+	}
+	return question{puzzle: "rotegame", start: start, goal: goal}
+}
+
+// rings are the moves 1 and 2 of Rotegame: where the new value of each cell stood.
+var rings = [2][12]uint8{
+	{4, 0, 1, 3, 8, 5, 2, 7, 9, 10, 6, 11},
+	{0, 2, 3, 7, 4, 1, 6, 11, 8, 5, 9, 10},
+}
+
+// turn makes one move of Rotegame.
+func turn(board []uint8, move int) []uint8 {
+	next := make([]uint8, len(board))
+	for cell, from := range rings[move] {
+		next[cell] = board[from]
+	}
+	return next
+}
+
+// write writes a job file, the number of each record its id.
+func write(file string, all []question) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	out := bufio.NewWriter(f)
+	var rec []byte
+	for id, q := range all {
+		rec = q.append(rec[:0], id)
+		out.Write(rec)
+	}
+	return out.Flush()
+}
+
+func (q question) append(dst []byte, id int) []byte {
+	dst = fmt.Appendf(dst, `{"id":%d,"puzzle":%q,"start":`, id, q.puzzle)
+	dst = appendBoard(dst, q.start)
+	if q.goal != nil {
+		dst = appendBoard(append(dst, `,"goal":`...), q.goal)
+	}
+	if q.want != "" {
+		dst = fmt.Appendf(dst, `,"want":%q`, q.want)
+	}
+	return append(dst, "}\n"...)
+}
+
+func appendBoard(dst []byte, board []uint8) []byte {
+	dst = append(dst, '[')
+	for i, v := range board {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, uint64(v), 10)
+	}
+	return append(dst, ']')
+}

@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// row is a fault, and a job that it meets.
+type row struct {
+	name  string // what -only matches
+	fault string
+	short bool // part of the short form
+	alone bool // it would disturb others, or they it
+	limit time.Duration
+	// run lets the fault meet a job of its own. Its programs and its folder end
+	// with it. The error is a demand that does not hold; that answers were lost,
+	// came twice or are wrong stands in the result only.
+	run func(ctx context.Context, l *lab) (result, error)
+}
+
+// usualLimit is how long a row without a limit may take: far more than it does.
+const usualLimit = 2 * time.Minute
+
+// result is what a row found.
+type result struct {
+	often int // how often the fault hit; never is a failure
+	tally
+	note string // figures besides, and what they are meant to be
+}
+
+// tally is the answers of jobs beside those of an undisturbed run.
+type tally struct {
+	records int
+	lost    int // records without an answer
+	doubled int // with more than one
+	wrong   int // with another answer, or in another place
+}
+
+func (t *tally) add(u tally) {
+	t.records += u.records
+	t.lost += u.lost
+	t.doubled += u.doubled
+	t.wrong += u.wrong
+}
+
+func (t tally) clean() bool { return t.lost == 0 && t.doubled == 0 && t.wrong == 0 }
+
+var rows = []row{
+	{name: "conserve", fault: "workers, NATS and Redis die at random", short: true, alone: true, limit: 8 * time.Minute, run: conserve},
+	{name: "worker-dies", fault: "a worker is killed with a chunk in hand", short: true, run: workerDies},
+}
+
+// groups puts the rows that are wanted in the order in which they run: each alone
+// by itself, then all others together.
+func groups(rows []row, opts options) (all [][]row) {
+	var together []row
+	for _, r := range rows {
+		switch {
+		case !opts.only.MatchString(r.name) || opts.short && !r.short:
+		case r.alone:
+			all = append(all, []row{r})
+		default:
+			together = append(together, r)
+		}
+	}
+	if len(together) > 0 {
+		all = append(all, together)
+	}
+	return all
+}

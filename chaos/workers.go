@@ -1,0 +1,64 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// workerDies kills workers that hold a chunk, one after another: the chunk goes to
+// another after its ack wait.
+func workerDies(ctx context.Context, l *lab) (found result, err error) {
+	j, err := l.job(ctx, "job", mix{seed: 2, chunks: 12, searches: 60, depth: 24})
+	if err != nil {
+		return found, err
+	}
+	s, err := l.nats(ctx)
+	if err != nil {
+		return found, err
+	}
+	o, err := l.operator(ctx, s.url())
+	if err != nil {
+		return found, err
+	}
+	defer o.close()
+	p, err := l.submit(ctx, s.url(), j, "out")
+	if err != nil {
+		return found, err
+	}
+	for found.often < 3 {
+		w, err := l.worker(ctx, s.url())
+		if err != nil {
+			return found, err
+		}
+		if err := o.held(ctx, found.often+1); err != nil {
+			return found, err
+		}
+		w.Kill()
+		found.often++
+	}
+	killed := time.Now()
+	if _, err := l.worker(ctx, s.url()); err != nil {
+		return found, err
+	}
+	if err := ended(ctx, p, 0); err != nil {
+		return found, err
+	}
+	found.note = fmt.Sprintf("answered %.1f s after the last death, target < 15", time.Since(killed).Seconds())
+	if n := l.count("worker", `"chunk redelivered"`); n != found.often {
+		return found, fmt.Errorf("%d chunks were delivered again, %d workers died with one", n, found.often)
+	}
+	found.tally, err = l.compare(j, "out")
+	return found, err
+}
+
+// held waits until so many chunks of the bulk lane are in hand, or were when their
+// worker died.
+func (o *operator) held(ctx context.Context, chunks int) error {
+	return until(ctx, fmt.Sprintf("%d chunks in hand", chunks), func() (bool, error) {
+		lane, err := o.lane(ctx, "v1-bulk")
+		return err == nil && lane.NumAckPending >= chunks, err
+	})
+}
