@@ -52,6 +52,7 @@ const maxKeys = 4096
 type remote struct {
 	client  *redis.Client
 	breaker *breaker
+	refusal refusal // of writes
 	counts  *counters
 	secret  string
 	ttl     time.Duration
@@ -86,6 +87,7 @@ func newRemote(cfg Config, l limits, counts *counters) (*remote, error) {
 			},
 		}),
 		breaker: newBreaker(log, l),
+		refusal: refusal{log: log, retry: l.retry},
 		counts:  counts,
 		secret:  cfg.Secret,
 		ttl:     cfg.TTL,
@@ -108,7 +110,7 @@ func (r *remote) get(ctx context.Context, names []string) (values []any) {
 // lifetime, and reports whether Redis took them all.
 func (r *remote) set(ctx context.Context, entries []Entry) bool {
 	seal := newSeal(r.secret)
-	return r.do(ctx, func(ctx context.Context) error {
+	return r.write(ctx, func(ctx context.Context) error {
 		_, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, e := range entries {
 				name := e.Key.name()
@@ -122,7 +124,33 @@ func (r *remote) set(ctx context.Context, entries []Entry) bool {
 
 // unlink deletes at most maxKeys names with one command.
 func (r *remote) unlink(ctx context.Context, names []string) {
-	r.do(ctx, func(ctx context.Context) error { return r.client.Unlink(ctx, names...).Err() })
+	r.write(ctx, func(ctx context.Context) error { return r.client.Unlink(ctx, names...).Err() })
+}
+
+// write makes one call that writes, unless Redis takes none for now, and reports
+// whether it was taken. That Redis refuses it is no reason to give Redis up, nor to
+// take it back.
+func (r *remote) write(ctx context.Context, call func(context.Context) error) bool {
+	if r.refusal.holds() {
+		r.counts.skipped.Add(1)
+		return false
+	}
+	var refused error
+	answered := r.do(ctx, func(ctx context.Context) error {
+		err := call(ctx)
+		if refuses(err) && r.breaker.state() == "closed" {
+			refused, err = err, nil
+		}
+		return err
+	})
+	if !answered {
+		return false
+	}
+	r.refusal.hear(refused)
+	if refused != nil {
+		r.counts.errors.Add(1)
+	}
+	return refused == nil
 }
 
 // ping tells whether Redis is there; the breaker logs it when it is not.

@@ -14,6 +14,7 @@ type Stats struct {
 	Errors    uint64 // calls of Redis that failed
 	Slow      uint64 // calls of Redis that took longer than they may
 	Skipped   uint64 // calls of Redis not made since it was given up
+	Refusing  bool   // Redis is read, and takes no writes: it is out of memory, say
 	Breaker   string // "closed": Redis is used; "open": it is given up; "half-open": it is on trial; "": there is none
 }
 
@@ -39,6 +40,7 @@ func (c *Cache) Stats() Stats {
 	}
 	if c.redis != nil {
 		s.Breaker = c.redis.breaker.state()
+		s.Refusing = c.redis.refusal.stands.Load()
 	}
 	return s
 }
