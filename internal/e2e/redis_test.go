@@ -71,7 +71,8 @@ func (r *interrupted) Read(p []byte) (int, error) {
 
 // Planted moves that lead to the goal, and are not the shortest, are believed by
 // a worker without a secret, which trusts its Redis, and by none with one. Moves
-// that miss the goal are believed by nobody.
+// that miss the goal are believed by nobody, nor is that there are none where it is
+// proven that there are.
 func TestPlantedAnswers(t *testing.T) {
 	server, err := natsd.Start(natsd.Config{Port: -1})
 	if err != nil {
@@ -94,6 +95,8 @@ func TestPlantedAnswers(t *testing.T) {
 		{"a longer way, signed for one who has no secret", "hush", "", cache.Answer{Moves: around}, truth, 0},
 		{"the truth, signed", "hush", "hush", cache.Answer{Moves: []uint8{0, 1}}, truth, 1},
 		{"unreachable, unsigned", "", "hush", cache.Answer{Status: job.Unreachable}, truth, 0},
+		{"unreachable, though it is proven that moves lead there", "", "", cache.Answer{Status: job.Unreachable}, truth, 0},
+		{"no moves", "", "", cache.Answer{}, truth, 0},
 		{"moves that miss the goal", "", "", cache.Answer{Moves: []uint8{1, 0}}, truth, 0},
 		{"moves that miss the goal, signed", "hush", "hush", cache.Answer{Moves: []uint8{1}}, truth, 0},
 		{"moves that are none", "", "", cache.Answer{Moves: []uint8{200}}, truth, 0},

@@ -126,6 +126,17 @@ func (t *target) plan(q *puzzle.Question) Plan {
 	return Plan{Method: BySearch, target: t}
 }
 
+// Leads tells whether moves are proven to lead to the goal of a question that is to
+// be searched. Where values are distinct they are; where they repeat the proof is the
+// number of states, which is known for most puzzles.
+func (p Plan) Leads(q *puzzle.Question) bool {
+	if p.Method != BySearch || q.Distinct {
+		return p.Method == BySearch
+	}
+	_, exact := p.target.reach().States(q.Goal)
+	return exact
+}
+
 // Solve answers a question as planned, within a budget. Moves are written
 // over buf where they are wanted, and always by a search. It is an error, and no
 // answer, when ctx ends first. Progress, which may be nil, counts while a search

@@ -322,7 +322,7 @@ func (a *answering) finish() error {
 		if kept == nil {
 			kept = fresh[key]
 		}
-		if answer, ok := fromCache(&wait.rec, kept); ok {
+		if answer, ok := fromCache(wait, kept); ok {
 			a.print(&wait.rec, &answer, began)
 			continue
 		}
@@ -358,14 +358,15 @@ func (a *answering) clock() (t time.Time) {
 }
 
 // fromCache makes an answer of what the cache holds, if anything. Moves are
-// replayed: those that miss the goal are no answer.
-func fromCache(rec *job.Record, kept *cache.Answer) (job.Answer, bool) {
-	q := &rec.Question
+// replayed: those that miss the goal are no answer, nor is that a goal cannot be
+// reached where it is proven that it can.
+func fromCache(wait *waiting, kept *cache.Answer) (job.Answer, bool) {
+	q := &wait.rec.Question
 	switch {
 	case kept == nil:
 		return job.Answer{}, false
 	case kept.Status == job.Unreachable:
-		return job.Answer{Status: job.Unreachable, Cached: true, Method: "cache"}, true
+		return job.Answer{Status: job.Unreachable, Cached: true, Method: "cache"}, !wait.plan.Leads(q)
 	case !q.Space.Replay(q.Start, q.Goal, kept.Moves):
 		return job.Answer{}, false
 	}
