@@ -159,6 +159,68 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// An answer that is exceeded does not wait for the table that it has paid for: the
+// next question makes that, whatever its own budget.
+func TestExceededIsNotLate(t *testing.T) {
+	s, e := newSolver(), eight(t)
+	q := e.ask([]uint8{8, 7, 6, 0, 4, 1, 2, 5, 3}, solvedWithBlank(9, 0))
+	ask := func(b job.Budget) job.Answer {
+		a, err := s.Solve(context.Background(), q, s.Plan(q), puzzle.Moves, b, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for spent := int64(0); spent < s.targets.of(q).tableCost(); {
+		a := ask(job.Budget{States: 10_000})
+		if a.Status != job.Exceeded {
+			t.Fatalf("%+v after %d states", a, spent)
+		}
+		if n := s.targets.tables(); n != 0 {
+			t.Fatalf("%d tables made after an answer that is exceeded", n)
+		}
+		spent += a.Nodes
+	}
+	if a := ask(job.Budget{Time: time.Nanosecond}); a.Method != "table" || a.Distance != 31 {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// fading is a context that ends once it was asked so often.
+type fading struct {
+	context.Context
+	left int
+}
+
+func (f *fading) Err() error {
+	if f.left--; f.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Wherever a search ends, while its sets grow, or between layers, what it has proven
+// is true, and the next search is as good as new.
+func TestSearchEndsAnywhere(t *testing.T) {
+	q := hard(t)
+	search := NewSearch(256 << 20)
+	last := 0
+	for left := 0; ; left++ {
+		ctx := &fading{context.Background(), left}
+		moves, bound, end, err := search.run(ctx, q, limits{}, nil)
+		if end == found {
+			if len(moves) != 34 || left < 50 {
+				t.Errorf("%d moves after %d looks", len(moves), left)
+			}
+			return
+		}
+		if end != overBudget || err != context.Canceled || bound < max(1, last) || bound > 34 || ctx.left >= 0 {
+			t.Fatalf("after %d looks: outcome %d, at least %d moves after at least %d, %v", left, end, bound, last, err)
+		}
+		last = bound
+	}
+}
+
 // Cancelled half way, a search ends where it is.
 func TestCancelDuringSearch(t *testing.T) {
 	s := New(Config{Searches: 1, Memory: 1 << 30})
@@ -233,7 +295,7 @@ func TestSearchIsAsGoodAsNew(t *testing.T) {
 func TestRelease(t *testing.T) {
 	search := NewSearch(1 << 30)
 	search.forward.reset(0)
-	search.forward.resize(1 << 22)
+	search.forward.resize(context.Background(), 1<<22)
 	if search.forward.bytes()+search.backward.bytes() <= keepMemory {
 		t.Fatal("not large enough to be given back")
 	}

@@ -220,11 +220,11 @@ func (p *patterns) fill(ctx context.Context, g int) error {
 	}
 	find(goal, p.goal.Blank(), 0)
 	for moves := 1; len(next) > 0; moves++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		layer, next = next, layer[:0]
-		for _, at := range layer {
+		for n, at := range layer {
+			if n%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			for i, piece := range pieces {
 				from := at.cells[i]
 				for ways := at.blank & p.near[from]; ways != 0; ways &= ways - 1 {

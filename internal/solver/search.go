@@ -108,8 +108,10 @@ func (s *Search) expand(ctx context.Context, space *puzzle.Space, side, other *s
 			s.edges = space.AppendPrevious(s.edges[:0], side.states[i])
 		}
 		for _, e := range s.edges {
-			if side.full() && !s.enlarge(side) {
-				return 0, overBudget, nil
+			if side.full() {
+				if ok, err := s.enlarge(ctx, side); !ok {
+					return 0, overBudget, err
+				}
 			}
 			if !side.add(e.State, uint32(i)) || !other.sieve.holds(e.State) {
 				continue
@@ -128,28 +130,31 @@ func (s *Search) expand(ctx context.Context, space *puzzle.Space, side, other *s
 			return 0, overBudget, nil
 		}
 	}
-	side.endLayer(end)
+	side.layers = append(side.layers, end)
 	switch {
 	case first >= 0:
 		return other.states[first], found, nil
 	case len(side.states) == end:
 		return 0, exhausted, nil
 	}
+	if err := side.sieve.fill(ctx, side.states[end:]); err != nil {
+		return 0, overBudget, err
+	}
 	return 0, goesOn, nil
 }
 
 // enlarge doubles a side, unless that would need more than the memory allowed:
-// the old and the new arrays are held at once.
-func (s *Search) enlarge(side *set) bool {
+// the old and the new arrays are held at once. The error is ctx's.
+func (s *Search) enlarge(ctx context.Context, side *set) (ok bool, err error) {
 	n := 2 * side.room()
 	if n > cap(side.states) {
 		held := s.forward.bytes() + s.backward.bytes()
 		if n > maxStates || held+int64(n)*stateBytes > s.memory {
-			return false
+			return false, nil
 		}
 	}
-	side.resize(n)
-	return true
+	err = side.resize(ctx, n)
+	return err == nil, err
 }
 
 // appendWay appends the first way through a meeting state, which both sides

@@ -1,7 +1,9 @@
 package solver
 
 import (
+	"context"
 	"math/bits"
+	"slices"
 
 	"antipode/internal/puzzle"
 )
@@ -34,8 +36,8 @@ type sieve struct {
 // it lets more through.
 const maxSieve = 1 << 23
 
-// fill makes it the sieve of some states.
-func (v *sieve) fill(states []puzzle.State) {
+// fill makes it the sieve of some states. The error is ctx's; then it is of no use.
+func (v *sieve) fill(ctx context.Context, states []puzzle.State) error {
 	log := uint(min(max(9, bits.Len(uint(len(states)))+3), bits.Len(maxSieve-1)))
 	words := 1 << (log - 6)
 	if cap(v.bits) < words {
@@ -44,10 +46,16 @@ func (v *sieve) fill(states []puzzle.State) {
 	v.bits = v.bits[:words]
 	clear(v.bits)
 	v.shift = 64 - log
-	for _, s := range states {
-		h := hash(s) >> v.shift
-		v.bits[h>>6] |= 1 << (h & 63)
+	for part := range slices.Chunk(states, indexEvery) {
+		for _, s := range part {
+			h := hash(s) >> v.shift
+			v.bits[h>>6] |= 1 << (h & 63)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // holds tells whether a state may be among those of the sieve.
@@ -65,6 +73,9 @@ const (
 	stateBytes = 8 + 4 + 2*4
 	// maxStates is a power of two that numbers of 32 bits allow.
 	maxStates = 1 << 30
+	// indexEvery is how many states are indexed between two looks at a context: some
+	// milliseconds, where each waits for memory.
+	indexEvery = 1 << 16
 )
 
 // reset empties the set but for its root. It keeps its memory, and starts with
@@ -76,9 +87,10 @@ func (t *set) reset(root puzzle.State) {
 		n /= 2
 	}
 	t.states, t.from, t.layers = t.states[:0], t.from[:0], append(t.layers[:0], 0)
-	t.resize(n)
+	ctx := context.Background() // of one state
+	t.resize(ctx, n)
 	t.add(root, 0)
-	t.sieve.fill(t.states)
+	t.sieve.fill(ctx, t.states)
 }
 
 // bytes is the memory that the set holds.
@@ -90,8 +102,9 @@ func (t *set) room() int { return len(t.index) / 2 }
 // full tells whether the next state needs a resize.
 func (t *set) full() bool { return len(t.states) == t.room() }
 
-// resize makes room for n states, a power of two, and indexes those there are.
-func (t *set) resize(n int) {
+// resize makes room for n states, a power of two, and indexes those there are. The
+// error is ctx's; then the set must be reset before it is used again.
+func (t *set) resize(ctx context.Context, n int) error {
 	if n > cap(t.states) {
 		t.index = nil // free before its successor is made
 		t.states = append(make([]puzzle.State, 0, n), t.states...)
@@ -103,8 +116,12 @@ func (t *set) resize(n int) {
 	}
 	t.shift = uint(64 - bits.Len(uint(2*n-1)))
 	for i, s := range t.states {
+		if i%indexEvery == indexEvery-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		t.index[t.place(s)] = uint32(i) + 1
 	}
+	return nil
 }
 
 // place returns where a state stands in the index, or would.
@@ -139,12 +156,6 @@ func (t *set) find(s puzzle.State) (n int, ok bool) {
 
 // lastLayer returns the numbers of the states of the last layer.
 func (t *set) lastLayer() (start, end int) { return t.layers[len(t.layers)-1], len(t.states) }
-
-// endLayer ends the layer that began with the given number.
-func (t *set) endLayer(start int) {
-	t.layers = append(t.layers, start)
-	t.sieve.fill(t.states[start:])
-}
 
 // lastSize is the number of states of the last layer.
 func (t *set) lastSize() int { return len(t.states) - t.layers[len(t.layers)-1] }

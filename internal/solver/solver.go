@@ -141,6 +141,9 @@ func (p Plan) Leads(q *puzzle.Question) bool {
 // over buf where they are wanted, and always by a search. It is an error, and no
 // answer, when ctx ends first. Progress, which may be nil, counts while a search
 // goes on.
+//
+// What searches have paid for is made after the answer, within no budget. An answer
+// that is exceeded must not come late, so that the next question makes it first.
 func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want puzzle.Want, budget job.Budget, progress *atomic.Int64, buf []uint8) (job.Answer, error) {
 	var known job.Answer
 	if plan.Known(q, want, buf, &known) {
@@ -149,9 +152,17 @@ func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want 
 	if progress == nil {
 		progress = new(atomic.Int64)
 	}
+	if q.Distinct && s.targets.pay(ctx, plan.target, progress) {
+		if again := plan.target.plan(q); again.Known(q, want, buf, &known) {
+			return known, nil
+		}
+	}
 	answer, err := s.search(ctx, q, plan.target, budget, progress, buf)
 	if err == nil && q.Distinct {
-		s.targets.spend(ctx, plan.target, effort(&answer), progress)
+		plan.target.spent.Add(effort(&answer))
+		if answer.Status != job.Exceeded {
+			s.targets.pay(ctx, plan.target, progress)
+		}
 	}
 	return answer, err
 }

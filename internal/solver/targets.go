@@ -276,14 +276,13 @@ func (ts *targets) open(ctx context.Context, t *target) bool {
 	return err == nil
 }
 
-// spend counts what a search cost, and makes the table or the patterns for which it
-// has paid: after the answer, whose budget may be too short for it. First it looks
-// whether there is a file of the table by now.
-func (ts *targets) spend(ctx context.Context, t *target, states int64, progress *atomic.Int64) {
+// pay makes the table or the patterns for which searches have paid. First it looks
+// whether there is a file of the table by now. It tells whether there is a table.
+func (ts *targets) pay(ctx context.Context, t *target, progress *atomic.Int64) bool {
 	if ts.look(ctx, t) {
-		return
+		return true
 	}
-	spent := t.spent.Add(states)
+	spent := t.spent.Load()
 	switch cost := t.tableCost(); {
 	case cost > 0 && spent >= cost:
 		t.spent.Store(0)               // where there is no room for it, it must be paid for anew
@@ -291,6 +290,7 @@ func (ts *targets) spend(ctx context.Context, t *target, states int64, progress 
 	case t.patternCost() > 0 && spent >= t.patternCost() && t.patterns.Load() == nil:
 		ts.makePatterns(ctx, t)
 	}
+	return t.table.Load() != nil
 }
 
 // tableCost is what a target's table costs, in states that a search visits; 0 where
