@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 
 	"antipode/internal/puzzle"
@@ -62,8 +63,10 @@ const checkEvery = 4096
 // error is the context's.
 func (s *Search) run(ctx context.Context, q *puzzle.Question, lim limits, dst []uint8) (moves []uint8, bound int, _ outcome, _ error) {
 	f, b := &s.forward, &s.backward
-	f.reset(q.Start)
-	b.reset(q.Goal)
+	defer runtime.KeepAlive(s) // and its memory
+	if f.reset(q.Start) != nil || b.reset(q.Goal) != nil {
+		return dst, 1, overBudget, nil
+	}
 	if q.Start == q.Goal {
 		return dst, 0, found, nil
 	}
@@ -144,7 +147,8 @@ func (s *Search) expand(ctx context.Context, space *puzzle.Space, side, other *s
 }
 
 // enlarge doubles a side, unless that would need more than the memory allowed:
-// the old and the new arrays are held at once. The error is ctx's.
+// the old and the new arrays are held at once, or the system has no more. The error
+// is ctx's.
 func (s *Search) enlarge(ctx context.Context, side *set) (ok bool, err error) {
 	n := 2 * side.room()
 	if n > cap(side.states) {
@@ -153,7 +157,9 @@ func (s *Search) enlarge(ctx context.Context, side *set) (ok bool, err error) {
 			return false, nil
 		}
 	}
-	err = side.resize(ctx, n)
+	if err = side.resize(ctx, n); err == errNoPages {
+		return false, nil
+	}
 	return err == nil, err
 }
 
@@ -196,7 +202,8 @@ func (s *Search) firstMove(space *puzzle.Space, from puzzle.State, wanted func(p
 // release gives memory back that a large search took.
 func (s *Search) release() {
 	if s.forward.bytes()+s.backward.bytes() > keepMemory {
-		s.forward, s.backward = set{}, set{}
+		s.forward.release()
+		s.backward.release()
 	}
 }
 

@@ -19,6 +19,7 @@ type set struct {
 	states []puzzle.State
 	from   []uint32
 	index  []uint32 // its memory is kept beyond its length
+	pages  *pages   // of all three
 	shift  uint     // 64 - log2(len(index))
 	layers []int    // number of the first state of each layer
 	sieve  sieve    // of the last layer
@@ -80,17 +81,25 @@ const (
 
 // reset empties the set but for its root. It keeps its memory, and starts with
 // an index as large as the last search could use, so that the time to clear it
-// is in proportion to the work.
-func (t *set) reset(root puzzle.State) {
+// is in proportion to the work. The error is errNoPages.
+func (t *set) reset(root puzzle.State) error {
 	n := max(t.room(), firstStates)
 	for n > firstStates && len(t.states) < n/8 {
 		n /= 2
 	}
 	t.states, t.from, t.layers = t.states[:0], t.from[:0], append(t.layers[:0], 0)
 	ctx := context.Background() // of one state
-	t.resize(ctx, n)
+	if err := t.resize(ctx, n); err != nil {
+		return err
+	}
 	t.add(root, 0)
-	t.sieve.fill(ctx, t.states)
+	return t.sieve.fill(ctx, t.states)
+}
+
+// release gives the set's memory back.
+func (t *set) release() {
+	t.pages.free()
+	*t = set{}
 }
 
 // bytes is the memory that the set holds.
@@ -103,16 +112,14 @@ func (t *set) room() int { return len(t.index) / 2 }
 func (t *set) full() bool { return len(t.states) == t.room() }
 
 // resize makes room for n states, a power of two, and indexes those there are. The
-// error is ctx's; then the set must be reset before it is used again.
+// error is errNoPages, which changes nothing, or ctx's; then the set must be reset
+// before it is used again.
 func (t *set) resize(ctx context.Context, n int) error {
-	if n > cap(t.states) {
-		t.index = nil // free before its successor is made
-		t.states = append(make([]puzzle.State, 0, n), t.states...)
-		t.from = append(make([]uint32, 0, n), t.from...)
-		t.index = make([]uint32, 2*n)
-	} else {
+	if n <= cap(t.states) {
 		t.index = t.index[:2*n]
 		clear(t.index)
+	} else if err := t.move(n); err != nil {
+		return err
 	}
 	t.shift = uint(64 - bits.Len(uint(2*n-1)))
 	for i, s := range t.states {
@@ -121,6 +128,22 @@ func (t *set) resize(ctx context.Context, n int) error {
 		}
 		t.index[t.place(s)] = uint32(i) + 1
 	}
+	return nil
+}
+
+// move moves the states to memory for n of them, with an empty index.
+func (t *set) move(n int) error {
+	pages, err := newPages(n * stateBytes)
+	if err != nil {
+		return err
+	}
+	states, rest := carve[puzzle.State](pages.bytes, n)
+	from, rest := carve[uint32](rest, n)
+	t.index, _ = carve[uint32](rest, 2*n)
+	t.states = states[:copy(states, t.states)]
+	t.from = from[:copy(from, t.from)]
+	t.pages.free()
+	t.pages = pages
 	return nil
 }
 
