@@ -339,17 +339,17 @@ func repeated(n int, text string) []string { return slices.Repeat([]string{text}
 // Beyond those that may wait a question is refused at once; the others are answered.
 func TestBusy(t *testing.T) {
 	q := connect(t, startServer(t).URL(), lenient())
-	held, release := make(chan *job.Chunk, 2*maxWaiting), make(chan struct{})
+	held, release := make(chan *job.Chunk, 2*limit.Questions), make(chan struct{})
 	present(t, q, slow(held, release))
 	r := newReplies(t, q)
 	r.ask(t, q, 1)
 	await(t, held, "a question in the slot")
-	r.ask(t, q, maxWaiting+3)
+	r.ask(t, q, limit.Questions+3)
 	if got := r.next(t, 3); !slices.Equal(got, repeated(3, "429 busy: 64 questions wait for this worker; ask again")) {
 		t.Errorf("refused: %q", got)
 	}
 	close(release)
-	for _, got := range r.next(t, 1+maxWaiting) {
+	for _, got := range r.next(t, 1+limit.Questions) {
 		if !strings.HasPrefix(got, "answer to ") {
 			t.Errorf("answer %q", got)
 		}
