@@ -19,9 +19,9 @@ cancellation back.`,
 		Example: `  submit cancel --nats nats://queue:4222 Jq0SdOZ4RcCnHkZs3yHZ0w`,
 		Args:    cobra.MinimumNArgs(1),
 	}
-	load := settings(cmd, toServer)
+	from := newSettings(cmd, toServer)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		if err := s.prepare(load); err != nil {
+		if err := s.prepare(from); err != nil {
 			return err
 		}
 		if err := s.named("submit cancel", ids...); err != nil {

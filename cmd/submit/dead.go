@@ -52,9 +52,9 @@ if they had never been begun. Their answers then take the place of the failed on
 // dead makes a command of what is done with the dead letters of an owner, or of all
 // owners where none is named.
 func (s *submission) dead(cmd *cobra.Command, do func(ctx context.Context, q *queue.Queue, owner string, ids []string) error) {
-	load := settings(cmd, toServer)
+	from := newSettings(cmd, toServer)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		if err := s.prepare(load); err != nil {
+		if err := s.prepare(from); err != nil {
 			return err
 		}
 		if err := s.named("submit dead"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"antipode/internal/config"
 	"antipode/internal/puzzle"
@@ -145,43 +146,53 @@ on with 'submit resume', where a NATS server has it.`,
 	f.StringVar(&opts.out, "out", "", "write the answers to this file")
 	f.StringVar(&opts.outDir, "out-dir", "", "write the answers to NAME.out in this folder, for each file")
 	f.BoolVar(&opts.detach, "detach", false, "publish the job, print its id, and wait for no answer")
-	load := settings(cmd, "address of the NATS server (default: one inside this process)")
+	from := newSettings(cmd, "address of the NATS server (default: one inside this process)")
 	opts.profile.Flags(f)
 	cmd.MarkFlagsMutuallyExclusive("out", "out-dir")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := s.prepare(load); err != nil {
+		if err := s.prepare(from); err != nil {
 			return err
 		}
 		return s.run(cmd.Context(), args)
 	}
-	cmd.AddCommand(resumeCommand(s), cancelCommand(s), statusCommand(s), deadCommand(s), puzzlesCommand(stdout), versionCommand(stdout))
+	cmd.AddCommand(resumeCommand(s), cancelCommand(s), statusCommand(s), deadCommand(s),
+		puzzlesCommand(stdout), configCommand(stdout), versionCommand(stdout))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd
 }
 
-// settings gives a command the flags that find a server, and returns what reads the
-// configuration by them.
-func settings(cmd *cobra.Command, address string) (load func() (config.Submit, []string, error)) {
+// settings are the flags by which a command finds its configuration, and its server.
+type settings struct {
+	flags *pflag.FlagSet
+	file  *string
+	bind  config.Flags
+}
+
+// newSettings gives a command these flags.
+func newSettings(cmd *cobra.Command, address string) *settings {
 	f := cmd.Flags()
-	file := f.String("config", "", "configuration file (configs/submit.yaml shows every key)")
+	s := &settings{flags: f, bind: config.Flags{"nats": "nats.url", "owner": "owner"}}
+	s.file = f.String("config", "", "configuration file (configs/submit.yaml shows every key)")
 	f.String("nats", "", address)
 	f.String("owner", "", "token under which jobs are filed (default: public)")
-	return func() (config.Submit, []string, error) {
-		cfg, err := config.LoadSubmit(f, config.Flags{"nats": "nats.url", "owner": "owner"}, *file)
-		var given []string
-		for _, name := range []string{"config", "nats", "owner"} {
-			if flag := f.Lookup(name); flag.Changed {
-				given = append(given, "--"+name, flag.Value.String())
-			}
+	return s
+}
+
+// load reads the configuration. Given are the flags that were given, with their values.
+func (s *settings) load() (cfg config.Submit, given []string, err error) {
+	cfg, err = config.LoadSubmit(s.flags, s.bind, *s.file)
+	for _, name := range []string{"config", "nats", "owner"} {
+		if flag := s.flags.Lookup(name); flag.Changed {
+			given = append(given, "--"+name, flag.Value.String())
 		}
-		return cfg, given, err
 	}
+	return cfg, given, err
 }
 
 // prepare reads the configuration and the puzzles that come with the program.
-func (s *submission) prepare(load func() (config.Submit, []string, error)) (err error) {
-	if s.cfg, s.where, err = load(); err != nil {
+func (s *submission) prepare(from *settings) (err error) {
+	if s.cfg, s.where, err = from.load(); err != nil {
 		return &exitError{exitUsage, err}
 	}
 	s.builtin, err = puzzle.Builtin()

@@ -30,9 +30,9 @@ beginning. Answers are kept for a day, jobs are known for three.`,
 		Args:    cobra.ExactArgs(2),
 	}
 	cmd.Flags().StringVar(&s.opts.out, "out", "", "write the answers to this file")
-	load := settings(cmd, toServer)
+	from := newSettings(cmd, toServer)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := s.prepare(load); err != nil {
+		if err := s.prepare(from); err != nil {
 			return err
 		}
 		return s.resume(cmd.Context(), args[0], args[1])

@@ -31,9 +31,9 @@ answered or was interrupted is taken up by 'submit resume'.`,
   submit status --nats nats://queue:4222 Jq0SdOZ4RcCnHkZs3yHZ0w`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	load := settings(cmd, toServer)
+	from := newSettings(cmd, toServer)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
-		if err := s.prepare(load); err != nil {
+		if err := s.prepare(from); err != nil {
 			return err
 		}
 		if err := s.named("submit status", ids...); err != nil {
