@@ -96,12 +96,15 @@ func shuffled(rng *rand.Rand, first uint8) []uint8 {
 	return board
 }
 
+// ringValues are fewer than the cells of a ring's board, so that one repeats.
+const ringValues = 11
+
 // turned is a question of Rotegame whose values repeat, which no table answers:
 // some turns lead from its start to its goal.
 func turned(rng *rand.Rand, turns int) question {
 	start := make([]uint8, 12)
 	for i := range start {
-		start[i] = 1 + uint8(rng.IntN(6))
+		start[i] = 1 + uint8(rng.IntN(ringValues))
 	}
 	goal := start
 	for range turns {

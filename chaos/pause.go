@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"syscall"
 	"time"
 )
 
@@ -21,3 +22,9 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+// These silence a process without ending it, and let it go on.
+const (
+	stopSignal     = syscall.SIGSTOP
+	continueSignal = syscall.SIGCONT
+)

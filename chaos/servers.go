@@ -3,14 +3,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
-	"syscall"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -106,8 +108,28 @@ func (s *server) wipe(ctx context.Context) error {
 
 // pause makes the server silent: connections to it are accepted, and nothing is
 // answered.
-func (s *server) pause() error  { return s.Signal(syscall.SIGSTOP) }
-func (s *server) resume() error { return s.Signal(syscall.SIGCONT) }
+func (s *server) pause() error  { return s.Signal(stopSignal) }
+func (s *server) resume() error { return s.Signal(continueSignal) }
+
+// flush removes all that a redis-server holds.
+func (s *server) flush(ctx context.Context) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if late, ok := ctx.Deadline(); ok {
+		conn.SetDeadline(late)
+	}
+	if _, err := io.WriteString(conn, "FLUSHALL\r\n"); err != nil {
+		return err
+	}
+	reply, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil || reply != "+OK\r\n" {
+		return fmt.Errorf("FLUSHALL: %q, %v", reply, err)
+	}
+	return nil
+}
 
 // operator is a connection that looks at a server's streams, and does to them what
 // operators do.
