@@ -200,6 +200,7 @@ func (a *answering) record(r *job.Reader) error {
 	rec, began := a.rec, a.clock()
 	a.inside = true
 	r.Read(rec)
+	poison(rec)
 	if rec.Invalid != nil {
 		a.inside = false
 		a.settle(&job.Answer{Status: job.Invalid, Line: rec.Invalid.Line, Reason: rec.Invalid.Reason})
