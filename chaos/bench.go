@@ -52,7 +52,11 @@ func (b *bench) build(ctx context.Context) error {
 	if err := process.Build(ctx, b.dir, "antipode/cmd/submit", "antipode/cmd/worker", "github.com/nats-io/nats-server/v2"); err != nil {
 		return err
 	}
-	return process.Build(ctx, filepath.Join(b.dir, "poisonable"), "-tags", "poison", "antipode/cmd/worker")
+	poisonable := filepath.Join(b.dir, "poisonable")
+	if err := os.Mkdir(poisonable, 0o700); err != nil {
+		return err
+	}
+	return process.Build(ctx, poisonable, "-tags", "poison", "antipode/cmd/worker")
 }
 
 func (b *bench) close() { os.RemoveAll(b.dir) }

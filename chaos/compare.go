@@ -5,45 +5,44 @@ package main
 import (
 	"bytes"
 	"os"
-	"strconv"
 )
 
 // compare counts what became of a job's answers in a file of the lab.
 func (l *lab) compare(j *job, out string) (tally, error) {
-	got, err := os.ReadFile(l.path(out))
+	got, err := l.read(out)
 	if err != nil {
 		return tally{}, err
 	}
 	return j.compare(got), nil
 }
 
-// compare counts answers beside those of the undisturbed run. Each is known by
-// the id of its record; one whose id is of no record is wrong.
+func (l *lab) read(name string) ([]byte, error) { return os.ReadFile(l.path(name)) }
+
+// compare counts answers beside those of the undisturbed run. Each is known by what
+// stands before its status: the id and the line of its record. One of no record is
+// wrong.
 func (j *job) compare(got []byte) tally {
 	t := tally{records: j.records}
 	if bytes.Equal(got, j.want) {
 		return t
 	}
-	want := make(map[int][]byte, j.records)
+	want := make(map[string][]byte, j.records)
 	for line := range bytes.Lines(j.want) {
-		if id, ok := idOf(line); ok {
-			want[id] = line
-		}
+		want[nameOf(line)] = line
 	}
-	seen := make(map[int]bool, j.records)
+	seen := make(map[string]bool, j.records)
 	for line := range bytes.Lines(got) {
-		id, ok := idOf(line)
+		name := nameOf(line)
 		switch {
-		case !ok || want[id] == nil:
+		case want[name] == nil:
 			t.wrong++
-		case seen[id]:
+			continue
+		case seen[name]:
 			t.doubled++
-		case !bytes.Equal(line, want[id]):
+		case !bytes.Equal(line, want[name]):
 			t.wrong++
-			seen[id] = true
-		default:
-			seen[id] = true
 		}
+		seen[name] = true
 	}
 	t.lost = len(want) - len(seen)
 	if t.clean() { // all are there, and not in their places
@@ -64,13 +63,8 @@ func (j *job) misplaced(got []byte) (n int) {
 	return n
 }
 
-// idOf returns the id with which an answer starts.
-func idOf(line []byte) (int, bool) {
-	rest, ok := bytes.CutPrefix(line, []byte(`{"id":`))
-	digits, _, more := bytes.Cut(rest, []byte(","))
-	if !ok || !more {
-		return 0, false
-	}
-	id, err := strconv.Atoi(string(digits))
-	return id, err == nil
+// nameOf is what an answer begins with: the id and the line of its record.
+func nameOf(line []byte) string {
+	name, _, _ := bytes.Cut(line, []byte(`,"status":`))
+	return string(name)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -27,42 +28,49 @@ const chunkRecords = 256
 
 func (m mix) records() int { return m.chunks * chunkRecords }
 
-// job is a job file with the answers of an undisturbed run, which were checked.
+// job is a job file with the answers of an undisturbed run.
 type job struct {
 	file    string
+	args    []string // of submit, besides
 	records int
 	want    []byte
 }
 
 // job makes a job and its answers.
 func (l *lab) job(ctx context.Context, name string, m mix) (*job, error) {
-	all := m.questions()
+	return l.jobOf(ctx, name, m.questions())
+}
+
+// jobOf is job with the records given. The answers are checked.
+func (l *lab) jobOf(ctx context.Context, name string, all []question) (*job, error) {
 	j := &job{file: l.path(name + ".jsonl"), records: len(all)}
 	if err := write(j.file, all); err != nil {
 		return nil, err
 	}
-	var err error
-	if j.want, err = l.undisturbed(ctx, j.file); err != nil {
+	if err := l.undisturbed(ctx, j); err != nil {
 		return nil, err
 	}
 	return j, l.check(all, j.want)
 }
 
-// undisturbed answers a job file with all inside one process.
-func (l *lab) undisturbed(ctx context.Context, file string, args ...string) ([]byte, error) {
-	out := file + ".want"
-	p, err := process.Start(l.command(ctx, nil, "submit", append([]string{"--out", out, file}, args...)...))
+// undisturbed answers a job with all inside one process.
+func (l *lab) undisturbed(ctx context.Context, j *job) error {
+	out := j.file + ".want"
+	args := append([]string{"--out", out, j.file}, j.args...)
+	p, err := process.Start(l.command(ctx, nil, "submit", args...))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := ended(ctx, p, 0); err != nil {
-		return nil, fmt.Errorf("the undisturbed run: %w", err)
+		return fmt.Errorf("the undisturbed run: %w", err)
 	}
-	return os.ReadFile(out)
+	j.want, err = os.ReadFile(out)
+	return err
 }
 
 // question is one record.
 type question struct {
+	id          string // "" is its number
 	puzzle      string
 	want        string // "" is what the puzzle wants
 	start, goal []uint8
@@ -128,7 +136,7 @@ func turn(board []uint8, move int) []uint8 {
 	return next
 }
 
-// write writes a job file, the number of each record its id.
+// write writes a job file, with an id for each record.
 func write(file string, all []question) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -145,7 +153,7 @@ func write(file string, all []question) error {
 }
 
 func (q question) append(dst []byte, id int) []byte {
-	dst = fmt.Appendf(dst, `{"id":%d,"puzzle":%q,"start":`, id, q.puzzle)
+	dst = fmt.Appendf(dst, `{"id":%q,"puzzle":%q,"start":`, cmp.Or(q.id, strconv.Itoa(id)), q.puzzle)
 	dst = appendBoard(dst, q.start)
 	if q.goal != nil {
 		dst = appendBoard(append(dst, `,"goal":`...), q.goal)

@@ -118,7 +118,8 @@ func (l *lab) workerOf(ctx context.Context, program, url string, env ...string) 
 
 // submit starts submit on a job, whose answers go to a file of the lab.
 func (l *lab) submit(ctx context.Context, url string, j *job, out string, env ...string) (*process.Process, error) {
-	return l.start(l.command(ctx, env, "submit", "--nats", url, "--out", l.path(out), j.file))
+	args := append([]string{"--nats", url, "--out", l.path(out), j.file}, j.args...)
+	return l.start(l.command(ctx, env, "submit", args...))
 }
 
 // ended waits for the end of a submit, and wants an exit status.

@@ -50,6 +50,8 @@ func (t tally) clean() bool { return t.lost == 0 && t.doubled == 0 && t.wrong ==
 var rows = []row{
 	{name: "conserve", fault: "workers, NATS and Redis die at random", short: true, alone: true, limit: 8 * time.Minute, run: conserve},
 	{name: "worker-dies", fault: "a worker is killed with a chunk in hand", short: true, run: workerDies},
+	{name: "panic", fault: "a record panics", short: true, run: panics},
+	{name: "crash", fault: "a record kills each worker that begins it", short: true, run: crashes},
 }
 
 // groups puts the rows that are wanted in the order in which they run: each alone

@@ -11,7 +11,7 @@ import (
 // workerDies kills workers that hold a chunk, one after another: the chunk goes to
 // another after its ack wait.
 func workerDies(ctx context.Context, l *lab) (found result, err error) {
-	j, err := l.job(ctx, "job", mix{seed: 2, chunks: 12, searches: 60, depth: 24})
+	j, err := l.job(ctx, "job", mix{seed: 2, chunks: 20, searches: 128, depth: 28})
 	if err != nil {
 		return found, err
 	}
@@ -36,8 +36,12 @@ func workerDies(ctx context.Context, l *lab) (found result, err error) {
 		if err := o.held(ctx, found.often+1); err != nil {
 			return found, err
 		}
-		w.Kill()
-		found.often++
+		w.Kill() // maybe between two chunks
+		lane, err := o.lane(ctx, "v1-bulk")
+		if err != nil {
+			return found, err
+		}
+		found.often = lane.NumAckPending
 	}
 	killed := time.Now()
 	if _, err := l.worker(ctx, s.url()); err != nil {
@@ -47,7 +51,7 @@ func workerDies(ctx context.Context, l *lab) (found result, err error) {
 		return found, err
 	}
 	found.note = fmt.Sprintf("answered %.1f s after the last death, target < 15", time.Since(killed).Seconds())
-	if n := l.count("worker", `"chunk redelivered"`); n != found.often {
+	if n := l.count("worker", `"chunk redelivered"`); n < found.often {
 		return found, fmt.Errorf("%d chunks were delivered again, %d workers died with one", n, found.often)
 	}
 	found.tally, err = l.compare(j, "out")

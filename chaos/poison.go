@@ -1,0 +1,164 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"antipode/internal/process"
+)
+
+// poisoned makes a job with some records at which poisonable workers panic or
+// crash. Others answer them as the undisturbed run does.
+func (l *lab) poisoned(ctx context.Context, m mix, ids map[int]string) (*job, error) {
+	all := m.questions()
+	for n, id := range ids {
+		all[n].id = id
+	}
+	return l.jobOf(ctx, "job", all)
+}
+
+// panics lets records panic: each fails alone, with the reason.
+func panics(ctx context.Context, l *lab) (found result, err error) {
+	ids := map[int]string{3: "panic one", 300: "panic two", 301: "panic three", 1023: "panic four"}
+	j, err := l.poisoned(ctx, mix{seed: 4, chunks: 4, searches: 8, depth: 20}, ids)
+	if err != nil {
+		return found, err
+	}
+	s, err := l.nats(ctx)
+	if err != nil {
+		return found, err
+	}
+	if _, err := l.poisonable(ctx, s.url()); err != nil {
+		return found, err
+	}
+	p, err := l.submit(ctx, s.url(), j, "out")
+	if err != nil {
+		return found, err
+	}
+	if err := ended(ctx, p, 1); err != nil {
+		return found, err
+	}
+	if found.tally, found.often, err = l.failed(j, "out", func(a answer) bool {
+		return strings.HasPrefix(a.ID, "panic") && strings.Contains(a.Reason, "panic: poison")
+	}); err != nil {
+		return found, err
+	}
+	if found.often != len(ids) || !strings.Contains(p.Log(), "4 failed") {
+		return found, fmt.Errorf("%d records failed of %d that panic: %s", found.often, len(ids), p.Log())
+	}
+	return found, nil
+}
+
+// crashes lets a record kill each worker that begins it: its chunk is given up, and
+// the job goes on.
+func crashes(ctx context.Context, l *lab) (found result, err error) {
+	j, err := l.poisoned(ctx, mix{seed: 5, chunks: 4, searches: 8, depth: 20}, map[int]string{300: "crash"})
+	if err != nil {
+		return found, err
+	}
+	s, err := l.nats(ctx)
+	if err != nil {
+		return found, err
+	}
+	o, err := l.operator(ctx, s.url())
+	if err != nil {
+		return found, err
+	}
+	defer o.close()
+	p, err := l.submit(ctx, s.url(), j, "out")
+	if err != nil {
+		return found, err
+	}
+	if found.often, err = l.revive(ctx, s, p); err != nil {
+		return found, err
+	}
+	if err := ended(ctx, p, 1); err != nil {
+		return found, err
+	}
+	failed := 0
+	if found.tally, failed, err = l.failed(j, "out", func(a answer) bool {
+		return strings.Contains(a.Reason, "given up: begun 4 times")
+	}); err != nil {
+		return found, err
+	}
+	if found.often != 4 || failed != chunkRecords || !strings.Contains(p.Log(), "256 failed") {
+		return found, fmt.Errorf("%d crashes and %d failed records, want 4 and %d: %s", found.often, failed, chunkRecords, p.Log())
+	}
+	return found, o.letter(ctx)
+}
+
+// revive starts a worker in the place of each that crashed, until the job is over.
+func (l *lab) revive(ctx context.Context, s *server, job *process.Process) (crashes int, err error) {
+	for {
+		w, err := l.poisonable(ctx, s.url())
+		if err != nil {
+			return crashes, err
+		}
+		select {
+		case <-w.Gone():
+			if w.Count("panic: poison") == 0 {
+				return crashes, fmt.Errorf("%s ended otherwise than by the record: %s", w, w.Log())
+			}
+			crashes++
+		case <-job.Gone():
+			return crashes, nil
+		case <-ctx.Done():
+			return crashes, context.Cause(ctx)
+		}
+	}
+}
+
+// letter wants one dead letter, which says why, when, by whom and after how much.
+func (o *operator) letter(ctx context.Context) error {
+	dead, err := o.Stream(ctx, "DEAD")
+	if err != nil {
+		return err
+	}
+	if n := dead.CachedInfo().State.Msgs; n != 1 {
+		return fmt.Errorf("%d dead letters, want 1", n)
+	}
+	m, err := dead.GetMsg(ctx, dead.CachedInfo().State.FirstSeq)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"Dead-Worker", "Dead-Time", "Dead-Delivered", "Dead-Reason"} {
+		if m.Header.Get(name) == "" {
+			return fmt.Errorf("the dead letter has no %s: %v", name, m.Header)
+		}
+	}
+	if reason := m.Header.Get("Dead-Reason"); !strings.Contains(reason, "begun 4 times") {
+		return fmt.Errorf("the dead letter's reason is %q", reason)
+	}
+	return nil
+}
+
+// failed compares answers of which some are failed for a reason that is expected:
+// these count as right, and are counted.
+func (l *lab) failed(j *job, out string, expected func(answer) bool) (t tally, n int, err error) {
+	got, err := l.read(out)
+	if err != nil {
+		return t, 0, err
+	}
+	want := make(map[string][]byte, j.records)
+	for line := range bytes.Lines(j.want) {
+		want[nameOf(line)] = line
+	}
+	var repaired []byte
+	for line := range bytes.Lines(got) {
+		var a answer
+		if err := json.Unmarshal(line, &a); err != nil {
+			return t, 0, fmt.Errorf("answer %s: %w", line, err)
+		}
+		if a.Status == "failed" && expected(a) && want[nameOf(line)] != nil {
+			line = want[nameOf(line)]
+			n++
+		}
+		repaired = append(repaired, line...)
+	}
+	return j.compare(repaired), n, nil
+}
