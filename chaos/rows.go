@@ -50,6 +50,8 @@ func (t tally) clean() bool { return t.lost == 0 && t.doubled == 0 && t.wrong ==
 var rows = []row{
 	{name: "conserve", fault: "workers, NATS and Redis die at random", short: true, alone: true, limit: 8 * time.Minute, run: conserve},
 	{name: "worker-dies", fault: "a worker is killed with a chunk in hand", short: true, run: workerDies},
+	{name: "slow-chunk", fault: "chunks take longer than the ack wait", run: slowChunks},
+	{name: "stuck", fault: "a search does not end", short: true, run: stuck},
 	{name: "panic", fault: "a record panics", short: true, run: panics},
 	{name: "crash", fault: "a record kills each worker that begins it", short: true, run: crashes},
 }

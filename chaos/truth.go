@@ -15,6 +15,7 @@ import (
 // answer is one answer as submit writes it.
 type answer struct {
 	ID       string   `json:"id"`
+	Line     int      `json:"line"`
 	Status   string   `json:"status"`
 	Distance int      `json:"distance"`
 	Moves    []string `json:"moves"`
