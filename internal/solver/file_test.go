@@ -377,6 +377,9 @@ func TestStoredTables(t *testing.T) {
 	if tg.held != 0 || !tg.table.Load().mapped {
 		t.Errorf("%d bytes held", tg.held)
 	}
+	if h := s.Held(); h.Stored.Count != 1 || h.Stored.Bytes != int64(len(tg.table.Load().codes)) {
+		t.Errorf("%+v", h)
+	}
 	// One that starts with the file there has it at once, and one that has not looked
 	// for it does so before it builds.
 	s = New(config)
