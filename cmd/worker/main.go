@@ -21,6 +21,7 @@ import (
 	"antipode/internal/cache"
 	"antipode/internal/config"
 	"antipode/internal/job"
+	"antipode/internal/metrics"
 	"antipode/internal/profile"
 	"antipode/internal/puzzle"
 	"antipode/internal/queue"
@@ -85,8 +86,11 @@ until it is told to stop. Any number of workers share the work of a server.
 
 The first SIGINT or SIGTERM lets it finish what it holds, for as long as 'drain'
 allows; the second gives that back to the other workers at once. Exit status: 0
-after a stop; 1 where NATS is set up otherwise than needed; 2 usage or
-configuration.`,
+after a stop; 1 where NATS is set up otherwise than needed, or the
+address for metrics is taken; 2 usage or configuration.
+
+Where http.listen is set (ANTIPODE_HTTP_LISTEN=127.0.0.1:9090), it serves /metrics
+for Prometheus, /livez and /readyz there.`,
 		Example: `  worker                                              nats://127.0.0.1:4222, no Redis
   worker --nats nats://queue:4222 --redis cache:6379 --slots 4
   worker tables build --tables tables rotegame        once on a host; then
@@ -160,11 +164,21 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		return err
 	}
 	defer closeWithin(w.Cache.Close, log)
+	m := metrics.New(metrics.Sources{
+		Puzzles: puzzles.Names(), Cache: w.Cache.Stats, Solver: w.Solver.Held, Stopping: func() bool { return take.Err() != nil },
+	})
+	web, err := m.Listen(cfg.HTTP.Listen, log)
+	if err != nil {
+		return err
+	}
+	defer closeWithin(web.Close, log)
 	var tables int
 	prepared := make(chan error, 1)
 	go func() { // while the connection is made
 		var err error
-		tables, err = w.Prepare(take)
+		if tables, err = w.Prepare(take); err == nil {
+			m.Prepared()
+		}
 		prepared <- err
 	}()
 	q, err := queue.Open(take, queue.Config{URL: cfg.NATS.URL, Name: "antipode worker " + w.Name, Logger: log})
@@ -176,10 +190,11 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 	if unprepared != nil {
 		return stopped(take, fmt.Errorf("build tables: %w", unprepared))
 	}
+	m.Connected(q)
 	w.Definition = q.Definition
 	log.Info("ready", "worker", w.Name, "puzzles", strings.Join(puzzles.Names(), " "), "tables", tables, "slots", slots,
 		"cache", cfg.Cache.Mode, "redis", cfg.Redis.Addr, "version", version.String(), "seconds", time.Since(began).Seconds())
-	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: express,
+	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: express, Observe: m.Observe,
 		Service: &queue.Service{Version: version.SemVer(), Puzzles: puzzles.Names(), Tables: w.Tabled(), Check: w.Check}})
 	log.Info("stopped")
 	return nil
