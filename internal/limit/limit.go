@@ -79,8 +79,8 @@ const (
 // Messages. internal/queue enforces them; beyond these a server has its own
 // max_payload, for headers and payload together.
 const (
-	// Token is the bytes of an owner, a job's id, a puzzle's name and a worker's, all
-	// of [A-Za-z0-9_-]: they stand in subjects and keys.
+	// Token is the bytes of an owner, a job's id and a puzzle's name, all of
+	// [A-Za-z0-9_-]: they stand in subjects, keys and names of files.
 	Token = 64
 	// Number is the largest of a chunk in its job, and the largest count in a
 	// result: an int of 32 bits.
