@@ -153,7 +153,7 @@ func (q *Queue) results(ctx context.Context, owner, one string, get func(string)
 // read calls f with the messages that a stream has under a filter now.
 func (q *Queue) read(ctx context.Context, s jetstream.Stream, filter string, headers bool, f func(jetstream.Msg, *jetstream.MsgMetadata)) error {
 	failed := func(err error) error { return fmt.Errorf("read %s of %s: %w", filter, s.CachedInfo().Config.Name, err) }
-	c, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{filter}, HeadersOnly: headers})
+	c, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{NamePrefix: job.NewID(), FilterSubjects: []string{filter}, HeadersOnly: headers})
 	if err != nil {
 		return failed(err)
 	}

@@ -16,6 +16,9 @@ import (
 	"antipode/internal/puzzle"
 )
 
+// bucketPrefix stands before a key in the subject of its value.
+const bucketPrefix = "$KV." + bucket + "."
+
 // Keys of the bucket.
 func definitionKey(hash string) string  { return "puzzle." + hash }
 func jobKey(owner, id string) string    { return "job." + owner + "." + id }
@@ -53,7 +56,11 @@ var ErrNoDefinition = errors.New("no such definition in the bucket")
 // Define stores a puzzle's definition for workers, under the hash of its bytes.
 func (q *Queue) Define(ctx context.Context, definition []byte) error {
 	hash := puzzle.Hash(definition)
-	if _, err := q.kv.Put(ctx, definitionKey(hash), definition); err != nil {
+	put := func(ctx context.Context) error {
+		_, err := q.kv.Put(ctx, definitionKey(hash), definition)
+		return err
+	}
+	if err := q.ask(ctx, put, bucketPrefix+definitionKey(hash)); err != nil {
 		return fmt.Errorf("store definition %s: %w", hash, err)
 	}
 	return nil
@@ -79,7 +86,11 @@ func (q *Queue) Definition(ctx context.Context, hash string) ([]byte, error) {
 
 // Cancel marks a job as cancelled: workers drop its chunks.
 func (q *Queue) Cancel(ctx context.Context, owner, id string) error {
-	if _, err := q.kv.PutString(ctx, cancelKey(owner, id), time.Now().UTC().Format(time.RFC3339)); err != nil {
+	put := func(ctx context.Context) error {
+		_, err := q.kv.PutString(ctx, cancelKey(owner, id), time.Now().UTC().Format(time.RFC3339))
+		return err
+	}
+	if err := q.ask(ctx, put, bucketPrefix+cancelKey(owner, id)); err != nil {
 		return fmt.Errorf("cancel job %s: %w", id, err)
 	}
 	return nil
@@ -116,6 +127,8 @@ func (s *server) watch(ctx context.Context) {
 // another since, and a watch that goes on would wait for its old sequence.
 func (s *server) watchOnce(ctx context.Context) error {
 	returns := s.returns.Load()
+	// The client names this consumer by a hash of 48 bits. It pushes into this
+	// connection's inbox and cannot be pulled from, so its name opens nothing.
 	w, err := s.kv.Watch(ctx, "cancel.*.*")
 	if err != nil {
 		return err

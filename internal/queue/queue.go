@@ -14,9 +14,12 @@
 //	kv.go        tries, and cancelled jobs
 //	service.go   workers as a micro service: single questions
 //	workers.go   which workers there are
+//	access.go    who this is to the server
+//	refused.go   what the server does not permit
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +33,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"antipode/internal/secret"
 )
 
 // Config says how to reach a server.
@@ -38,6 +43,8 @@ type Config struct {
 	// InProcess is a server inside this process; it is used instead of URL, its
 	// streams are kept in memory, and results are purged once they are written.
 	InProcess interface{ InProcessConn() (net.Conn, error) }
+	Access    Access
+	Inbox     string // the prefix of answers' subjects, SubmitInbox or WorkerInbox; "" is NATS's own
 	Name      string // of the client, for the server's listings
 	Logger    *slog.Logger
 }
@@ -52,6 +59,8 @@ type Queue struct {
 	closed   chan struct{}         // closed with the connection
 	returns  atomic.Int64          // how often the server came back
 	away     atomic.Pointer[error] // why the last attempt to connect failed
+	inbox    string                // the prefix of answers' subjects
+	refused  refusals
 	times    times
 	counters counters
 }
@@ -81,27 +90,37 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) { return open(ctx, cf
 
 // open is Open with other times, for tests.
 func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
-	q := &Queue{log: cfg.Logger, embedded: cfg.InProcess != nil, closed: make(chan struct{}), times: t}
-	opts := []nats.Option{
+	q := &Queue{
+		log: cfg.Logger, embedded: cfg.InProcess != nil, closed: make(chan struct{}), times: t,
+		inbox: cmp.Or(cfg.Inbox, strings.TrimSuffix(nats.InboxPrefix, ".")),
+	}
+	access, err := cfg.Access.options()
+	if err != nil {
+		return nil, err
+	}
+	opts := append(access,
 		nats.Name(cfg.Name),
 		nats.MaxReconnects(-1),
 		nats.RetryOnFailedConnect(true),
+		nats.IgnoreAuthErrorAbort(), // start decides that; later, who was let in once may be again
+		nats.CustomInboxPrefix(q.inbox),
 		nats.CustomReconnectDelay(reconnectDelay),
-		nats.Timeout(2 * time.Second),
-		nats.PingInterval(10 * time.Second),
+		nats.Timeout(2*time.Second),
+		nats.PingInterval(10*time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				q.log.Warn("NATS went away; waiting for it", "server", redact(cfg.URL), "error", err)
+				q.log.Warn("NATS went away; waiting for it", "server", secret.Redact(cfg.URL), "error", err)
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			q.returns.Add(1)
+			q.welcome()
 			q.log.Info("NATS is back", "server", nc.ConnectedUrlRedacted())
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { q.away.Store(&err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.log.Warn("NATS reports", "error", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { q.hear(err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(q.closed) }),
-	}
+	)
 	if cfg.InProcess != nil {
 		opts = append(opts, nats.InProcessServer(cfg.InProcess))
 	}
@@ -110,10 +129,10 @@ func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
 		if bad := (*url.Error)(nil); errors.As(err, &bad) {
 			err = bad.Err // without the address, which may hold a password
 		}
-		return nil, fmt.Errorf("connect to NATS at %s: %w", redact(cfg.URL), err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w", secret.Redact(cfg.URL), err)
 	}
 	q.nc = nc
-	if err := q.start(ctx, redact(cfg.URL)); err != nil {
+	if err := q.start(ctx, secret.Redact(cfg.URL)); err != nil {
 		nc.Close()
 		<-q.closed
 		return nil, err
@@ -121,7 +140,8 @@ func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
 	return q, nil
 }
 
-// start ensures the topology, as soon as the server answers.
+// start ensures the topology, as soon as the server answers. A server that does
+// not let this user in, or do what is needed, ends it at once.
 func (q *Queue) start(ctx context.Context, server string) error {
 	js, err := jetstream.New(q.nc, jetstream.WithDefaultTimeout(callTimeout))
 	if err != nil {
@@ -130,13 +150,14 @@ func (q *Queue) start(ctx context.Context, server string) error {
 	q.js = js
 	for said := false; ; {
 		if q.nc.IsConnected() {
-			q.kv, err = q.ensure(ctx)
-			var wrong *mismatchError
-			if err == nil || errors.As(err, &wrong) {
-				return err
+			if q.kv, err = q.ensure(ctx); err == nil {
+				return nil
 			}
-		} else if err = errAway; q.away.Load() != nil {
-			err = *q.away.Load()
+			if lasting(err) {
+				return fmt.Errorf("NATS at %s: %w", server, err)
+			}
+		} else if err = q.whyAway(); refusesCredentials(err) {
+			return fmt.Errorf("NATS at %s refuses the credentials: %w; set nats.user, nats.token, nats.nkey or nats.creds", server, err)
 		}
 		if !said && err != errAway {
 			q.log.Warn("waiting for NATS", "server", server, "error", err)
@@ -152,6 +173,18 @@ func (q *Queue) start(ctx context.Context, server string) error {
 
 // errAway says that no attempt to connect has ended yet.
 var errAway = errors.New("not connected")
+
+// whyAway says why there is no connection yet. The client tells of credentials
+// that are refused only at the first attempt; later they are its last error.
+func (q *Queue) whyAway() error {
+	if err := q.nc.LastError(); refusesCredentials(err) {
+		return err
+	}
+	if err := q.away.Load(); err != nil {
+		return *err
+	}
+	return errAway
+}
 
 // reconnectDelay is short at first, jittered, and bounded.
 func reconnectDelay(attempts int) time.Duration {
@@ -172,18 +205,4 @@ func (q *Queue) Close(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// redact hides passwords and tokens of addresses.
-func redact(urls string) string {
-	list := strings.Split(urls, ",")
-	for i, s := range list {
-		if u, err := url.Parse(strings.TrimSpace(s)); err != nil {
-			list[i] = "an address that cannot be read"
-		} else if u.User != nil {
-			u.User = url.User("xxxxx")
-			list[i] = u.String()
-		}
-	}
-	return strings.Join(list, ",")
 }

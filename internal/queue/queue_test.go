@@ -361,18 +361,6 @@ func TestCloseAfterTheServer(t *testing.T) {
 	}
 }
 
-func TestRedact(t *testing.T) {
-	for _, c := range []struct{ urls, want string }{
-		{"nats://a:4222", "nats://a:4222"},
-		{"nats://me:hush@a:4222, nats://hush@b", "nats://xxxxx@a:4222,nats://xxxxx@b"},
-		{"nats://me:hush@[::1", "an address that cannot be read"},
-	} {
-		if got := redact(c.urls); strings.ReplaceAll(got, ", ", ",") != c.want {
-			t.Errorf("%s: got %s, want %s", c.urls, got, c.want)
-		}
-	}
-}
-
 func TestReconnectDelay(t *testing.T) {
 	for attempts := range 100 {
 		if d := reconnectDelay(attempts); d < 50*time.Millisecond || d > maxReconnect {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"antipode/internal/job"
 )
 
 // consume starts to follow what RESULTS will have of the job. What it has by then is
@@ -21,7 +23,11 @@ func (x *run) consume(ctx context.Context) error {
 	}
 	x.results = stream
 	filter := resultsPrefix + x.Spec.Owner + "." + x.Spec.Job + ".>"
+	// Who knows a consumer's name can pull from it, and permissions cannot tell one
+	// owner's consumers from another's. So the name is as hard to guess as a job's;
+	// the client's own would count up from one that is not.
 	c, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		NamePrefix:     job.NewID(),
 		FilterSubjects: []string{filter},
 		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:    stream.CachedInfo().State.LastSeq + 1,

@@ -118,7 +118,8 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	if err := x.define(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := q.during(ctx, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*",
+		"$JS.API.CONSUMER.CREATE."+resultsStream+".>", "$JS.API.CONSUMER.MSG.NEXT."+resultsStream+".>")
 	var cutter sync.WaitGroup
 	cuts := make(chan cut)
 	cutter.Go(func() { x.cutAll(ctx, cuts) })
@@ -129,6 +130,7 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	if err == nil {
 		err = x.loop(ctx, cuts)
 	}
+	err = because(ctx, err)
 	cancel()
 	x.stopConsuming()
 	x.js.CleanupPublisher()

@@ -42,8 +42,12 @@ type server struct {
 }
 
 // Serve takes chunks until take ends, and returns when every slot has settled
-// what it held. When hold ends, what is held is given back.
-func (q *Queue) Serve(take, hold context.Context, cfg ServeConfig) {
+// what it held. When hold ends, what is held is given back. The error, if there is
+// one, is a RefusedError: this user may not do what a worker has to.
+func (q *Queue) Serve(take, hold context.Context, cfg ServeConfig) error {
+	take, end := q.during(take, "$JS.API.CONSUMER.MSG.NEXT."+jobsStream+".*", "$JS.ACK."+jobsStream+".>", resultsPrefix+">", deadPrefix+">",
+		"$JS.API.CONSUMER.CREATE."+kvStream+".>", bucketPrefix+"tries.>", "$JS.API.DIRECT.GET."+kvStream+".>")
+	defer end()
 	s := &server{Queue: q, cfg: cfg, cancelled: cancellations{
 		jobs: map[string]struct{}{},
 		held: map[string]map[*job.Chunk]context.CancelCauseFunc{},
@@ -68,6 +72,11 @@ func (q *Queue) Serve(take, hold context.Context, cfg ServeConfig) {
 	slots.Wait()
 	stop()
 	watcher.Wait()
+	var refused *RefusedError
+	if errors.As(context.Cause(take), &refused) {
+		return refused
+	}
+	return nil
 }
 
 // slot takes and settles one chunk after another, of one lane, with one

@@ -267,7 +267,10 @@ func (s *server) publish(ctx context.Context, c *job.Chunk, res *job.Result, onl
 func (s *server) store(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, storeTime)
-		_, err := s.js.PublishMsg(attempt, m, opts...)
+		err := s.ask(attempt, func(ctx context.Context) error {
+			_, err := s.js.PublishMsg(ctx, m, opts...)
+			return err
+		}, m.Subject)
 		cancel()
 		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 			return err

@@ -16,6 +16,7 @@ const (
 	resultsStream = "RESULTS"
 	deadStream    = "DEAD"
 	bucket        = "antipode"
+	kvStream      = "KV_" + bucket // behind the bucket
 
 	jobsPrefix    = "antipode.v1.jobs."
 	resultsPrefix = "antipode.v1.results."
@@ -95,7 +96,12 @@ func (e *mismatchError) Error() string { return e.what }
 // ensure creates what is missing of the topology and checks what is there. It
 // changes nothing that exists: limits, replicas and the like are the operator's.
 // It returns the bucket.
-func (q *Queue) ensure(ctx context.Context) (jetstream.KeyValue, error) {
+func (q *Queue) ensure(ctx context.Context) (kv jetstream.KeyValue, err error) {
+	ctx, end := q.during(ctx, "$JS.API.>")
+	defer func() {
+		err = because(ctx, err)
+		end()
+	}()
 	for _, want := range q.streams() {
 		stream, err := q.js.Stream(ctx, want.Name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -116,7 +122,7 @@ func (q *Queue) ensure(ctx context.Context) (jetstream.KeyValue, error) {
 			return nil, err
 		}
 	}
-	kv, err := q.js.KeyValue(ctx, bucket)
+	kv, err = q.js.KeyValue(ctx, bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		_, _, size := q.sizes()
 		kv, err = q.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
