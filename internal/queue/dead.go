@@ -36,31 +36,40 @@ func (l *Letter) ID() string { return l.Job + "/" + l.Chunk }
 
 // Dead reads the dead letters of an owner, or of all where owner is "", the oldest
 // first.
-func (q *Queue) Dead(ctx context.Context, owner string) ([]*Letter, error) {
-	s, err := q.js.Stream(ctx, deadStream)
-	if err != nil {
-		return nil, fmt.Errorf("stream %s: %w", deadStream, err)
-	}
+func (q *Queue) Dead(ctx context.Context, owner string) (all []*Letter, err error) {
 	if owner == "" {
 		owner = "*"
 	}
-	var all []*Letter
-	err = q.read(ctx, s, deadPrefix+owner+".>", true, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
-		tokens := strings.Split(strings.TrimPrefix(m.Subject(), deadPrefix), ".")
-		if len(tokens) != 3 {
-			return
+	err = q.ask(ctx, func(ctx context.Context) error {
+		s, err := q.js.Stream(ctx, deadStream)
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", deadStream, err)
 		}
-		h := m.Headers()
-		l := &Letter{
-			Owner: clip(tokens[0]), Job: clip(tokens[1]), Chunk: clip(tokens[2]),
-			Reason: h.Get(hReason), Puzzle: clip(h.Get(hPuzzle)), File: clip(h.Get(hFile)), FirstLine: clip(h.Get(hFirstLine)),
-			Records: clip(h.Get(hRecords)), Delivered: clip(h.Get(hDelivered)), Worker: clip(h.Get(hDeadBy)),
-			Lost: h.Get(hDeadBytes) != "", seq: meta.Sequence.Stream,
-		}
-		l.Time, _ = time.Parse(time.RFC3339, h.Get(hDeadTime))
-		all = append(all, l)
-	})
+		return q.read(ctx, s, deadPrefix+owner+".>", true, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+			if l := readLetter(m); l != nil {
+				l.seq = meta.Sequence.Stream
+				all = append(all, l)
+			}
+		})
+	}, "$JS.API.>")
 	return all, err
+}
+
+// readLetter reads the headers of a dead letter; nil where its subject is none.
+func readLetter(m jetstream.Msg) *Letter {
+	tokens := strings.Split(strings.TrimPrefix(m.Subject(), deadPrefix), ".")
+	if len(tokens) != 3 {
+		return nil
+	}
+	h := m.Headers()
+	l := &Letter{
+		Owner: clip(tokens[0]), Job: clip(tokens[1]), Chunk: clip(tokens[2]),
+		Reason: h.Get(hReason), Puzzle: clip(h.Get(hPuzzle)), File: clip(h.Get(hFile)), FirstLine: clip(h.Get(hFirstLine)),
+		Records: clip(h.Get(hRecords)), Delivered: clip(h.Get(hDelivered)), Worker: clip(h.Get(hDeadBy)),
+		Lost: h.Get(hDeadBytes) != "",
+	}
+	l.Time, _ = time.Parse(time.RFC3339, h.Get(hDeadTime))
+	return l
 }
 
 // Retry publishes a dead letter's chunk again, as if it had never been begun, and
@@ -69,21 +78,32 @@ func (q *Queue) Dead(ctx context.Context, owner string) ([]*Letter, error) {
 func (q *Queue) Retry(ctx context.Context, l *Letter) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	failed := func(err error) error { return fmt.Errorf("retry %s: %w", l.ID(), err) }
-	if n, err := number(l.Chunk, 0, limit.Number); err != nil || !job.IsToken(l.Owner) || !job.IsToken(l.Job) {
-		return failed(errors.New("the message named no chunk"))
-	} else if l.Lost {
-		return failed(errors.New("its payload did not fit into the letter; resume its job"))
-	} else if err := q.kv.Delete(ctx, triesKey(&job.Chunk{Spec: job.Spec{Job: l.Job}, Number: n})); err != nil {
-		return failed(err)
+	n, err := number(l.Chunk, 0, limit.Number)
+	switch {
+	case err != nil || !job.IsToken(l.Owner) || !job.IsToken(l.Job):
+		err = errors.New("the message named no chunk")
+	case l.Lost:
+		err = errors.New("its payload did not fit into the letter; resume its job")
+	default:
+		err = q.ask(ctx, func(ctx context.Context) error { return q.retry(ctx, l, n) }, "$JS.API.>", "$KV.>", jobsPrefix+">")
 	}
+	if err != nil {
+		return fmt.Errorf("retry %s: %w", l.ID(), err)
+	}
+	return nil
+}
+
+func (q *Queue) retry(ctx context.Context, l *Letter, chunk int) error {
 	s, err := q.js.Stream(ctx, deadStream)
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	dead, err := s.GetMsg(ctx, l.seq)
 	if err != nil {
-		return failed(err)
+		return err
+	}
+	if err := q.kv.Delete(ctx, triesKey(&job.Chunk{Spec: job.Spec{Job: l.Job}, Number: chunk})); err != nil {
+		return err
 	}
 	m := nats.NewMsg(jobsPrefix + string(Bulk) + "." + l.Owner + "." + l.Job + "." + l.Chunk)
 	m.Data = dead.Data
@@ -94,13 +114,13 @@ func (q *Queue) Retry(ctx context.Context, l *Letter) error {
 	}
 	if _, err := q.js.PublishMsg(ctx, m); err != nil {
 		if queued, _, _ := refused(&job.Chunk{}, err); !queued {
-			return failed(err)
+			return err
 		}
 	}
 	if err := s.DeleteMsg(ctx, l.seq); err != nil {
 		// A chunk that was given up again meanwhile has taken the letter's place.
 		if _, gone := s.GetMsg(ctx, l.seq); !errors.Is(gone, jetstream.ErrMsgNotFound) {
-			return failed(err)
+			return err
 		}
 	}
 	return nil

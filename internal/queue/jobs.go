@@ -35,11 +35,16 @@ func (q *Queue) Jobs(ctx context.Context, owner, id string) ([]*Progress, error)
 		}
 		return all[id]
 	}
-	one := cmp.Or(id, "*")
-	for _, look := range []func(context.Context, string, string, func(string) *Progress) error{q.entries, q.cancelMarks, q.queued, q.results} {
-		if err := look(ctx, owner, one, get); err != nil {
-			return nil, err
+	err := q.ask(ctx, func(ctx context.Context) (err error) {
+		for _, look := range []func(context.Context, string, string, func(string) *Progress) error{q.entries, q.cancelMarks, q.queued, q.results} {
+			if err == nil {
+				err = look(ctx, owner, cmp.Or(id, "*"), get)
+			}
 		}
+		return err
+	}, "$JS.API.>")
+	if err != nil {
+		return nil, err
 	}
 	if id != "" && all[id] == nil {
 		return nil, fmt.Errorf("job %s of %s: %w", id, owner, ErrNoJob)
@@ -188,14 +193,14 @@ func (q *Queue) Uncancel(ctx context.Context, owner, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	key := cancelKey(owner, id)
-	_, err := q.kv.Get(ctx, key)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil
-	}
-	if err == nil {
-		err = q.kv.Delete(ctx, key)
-	}
-	if err != nil {
+	err := q.ask(ctx, func(ctx context.Context) error {
+		_, err := q.kv.Get(ctx, key)
+		if err == nil {
+			err = q.kv.Delete(ctx, key)
+		}
+		return err
+	}, "$JS.API.>", "$KV.>")
+	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("take back that job %s is cancelled: %w", id, err)
 	}
 	return nil

@@ -31,9 +31,16 @@ func (q *Queue) Post(ctx context.Context, r Run) error {
 	if err := x.define(ctx); err != nil {
 		return err
 	}
+	ctx, end := q.during(ctx, jobsPrefix+"*."+r.Spec.Owner+"."+r.Spec.Job+".*")
+	defer end()
+	return because(ctx, x.postAll(ctx))
+}
+
+// postAll publishes what Next gives.
+func (x *run) postAll(ctx context.Context) error {
 	var way []posted
 	for !x.ended {
-		c, local, err := r.Next(ctx)
+		c, local, err := x.Next(ctx)
 		switch {
 		case err == io.EOF:
 			x.ended = true
