@@ -291,6 +291,24 @@ func TestSearchIsAsGoodAsNew(t *testing.T) {
 	}
 }
 
+// Where the system has no more memory a set stays as it is, and the search that it
+// is of ends as one over budget.
+func TestNoMemory(t *testing.T) {
+	var s set
+	if err := s.reset(7); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.resize(context.Background(), 1<<45); err != errNoPages {
+		t.Fatalf("memory for 2^45 states: %v", err)
+	}
+	if n, ok := s.find(7); n != 0 || !ok || !s.add(8, 0) {
+		t.Errorf("found %d, %t; %d states", n, ok, len(s.states))
+	}
+	if s.release(); s.bytes() != 0 {
+		t.Errorf("%d bytes kept", s.bytes())
+	}
+}
+
 // After a large search the next gives the memory back.
 func TestRelease(t *testing.T) {
 	search := NewSearch(1 << 30)
