@@ -116,7 +116,7 @@ func (x *run) audit(ctx context.Context) error {
 	if _, err := x.q.ensure(ctx); err != nil {
 		return x.passing(ctx, err)
 	}
-	if err := x.define(ctx); err != nil { // the bucket may be another
+	if err := x.renew(ctx); err != nil { // the bucket may be another
 		return x.passing(ctx, err)
 	}
 	stream, err := x.js.Stream(ctx, resultsStream)

@@ -365,3 +365,26 @@ func TestRetryOfWhatIsNoChunk(t *testing.T) {
 		t.Errorf("%d chunks are queued", n)
 	}
 }
+
+// A job whose bucket was lost is known again after the audit, so that it can still be
+// resumed.
+func TestAuditRegistersTheJobAgain(t *testing.T) {
+	t.Parallel()
+	tm := lenient()
+	tm.quiet, tm.audit = 200*time.Millisecond, 400*time.Millisecond
+	q := connect(t, startServer(t).URL(), tm)
+	spec := newSpec()
+	var w written
+	result := running(t, q, Run{Spec: spec, Entry: &Entry{Size: 9}, Next: inTurn(numbered(spec, 3)), Write: w.write})
+	known := func() bool {
+		e, err := q.Entry(t.Context(), spec.Owner, spec.Job)
+		return err == nil && e.Records == 3
+	}
+	eventually(t, "the job is known", known)
+	if err := q.kv.Purge(t.Context(), jobKey(spec.Owner, spec.Job)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the job is known again", known)
+	serve(t, q, 1, 1, echo)
+	completes(t, result)
+}

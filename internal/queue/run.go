@@ -115,18 +115,12 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	if err != nil {
 		return fmt.Errorf("use JetStream: %w", err)
 	}
-	if err := x.define(ctx); err != nil {
-		return err
-	}
 	ctx, cancel := q.during(ctx, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*",
 		"$JS.API.CONSUMER.CREATE."+resultsStream+".>", "$JS.API.CONSUMER.MSG.NEXT."+resultsStream+".>")
 	var cutter sync.WaitGroup
 	cuts := make(chan cut)
 	cutter.Go(func() { x.cutAll(ctx, cuts) })
-	err = x.consume(ctx)
-	if err == nil && x.Resume {
-		x.queued, x.answered, err = x.survey(ctx)
-	}
+	err = x.attach(ctx)
 	if err == nil {
 		err = x.loop(ctx, cuts)
 	}
@@ -138,6 +132,29 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	return err
 }
 
+// attach stores what the job needs, follows its results and, where it is resumed, finds
+// out what there is of it. A server that goes just then is waited for.
+func (x *run) attach(ctx context.Context) error {
+	for tries := 1; ; tries++ {
+		err := x.define(ctx)
+		if err == nil {
+			err = x.consume(ctx)
+		}
+		if err == nil && x.Resume {
+			x.queued, x.answered, err = x.survey(ctx)
+		}
+		if err == nil || lasting(err) || ctx.Err() != nil {
+			return err
+		}
+		x.stopConsuming()
+		x.tell(err.Error())
+		pause(ctx, backOff(tries))
+		if _, err := x.q.ensure(ctx); lasting(err) { // it may have come back without its data
+			return err
+		}
+	}
+}
+
 // define stores the definitions that the job's chunks name.
 func (x *run) define(ctx context.Context) error {
 	for _, d := range x.Definitions {
@@ -147,6 +164,14 @@ func (x *run) define(ctx context.Context) error {
 	}
 	x.defined = time.Now()
 	return nil
+}
+
+// renew stores again what the bucket may have forgotten, or lost.
+func (x *run) renew(ctx context.Context) error {
+	if x.taken > 0 {
+		x.q.register(ctx, &x.Spec, x.Entry)
+	}
+	return x.define(ctx)
 }
 
 // cutAll hands over the chunks one by one.
@@ -407,7 +432,7 @@ func (x *run) look(ctx context.Context, now time.Time) error {
 	}
 	if now.Sub(x.defined) > x.q.times.define && x.q.nc.IsConnected() {
 		x.defined = now // be it stored or not: there is time to try again
-		if err := x.define(ctx); err != nil {
+		if err := x.renew(ctx); err != nil {
 			return x.passing(ctx, err)
 		}
 	}
