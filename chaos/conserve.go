@@ -21,8 +21,8 @@ type storm struct {
 	workers []*process.Process
 	submit  *process.Process
 	job     *job
-	faults  int // that were made
-	window  int // chunks that may be published and not written
+	faults  int    // that were made
+	window  string // of submit, as its setting
 }
 
 // fault is something that happens in one place of a job, and maybe another thing
@@ -34,9 +34,9 @@ type fault []func(context.Context) error
 // seed decides.
 func conserve(ctx context.Context, l *lab) (found result, err error) {
 	m, scale, hits := mix{seed: 1, chunks: 2000, searches: 48, depth: 28}, 4, 30
-	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, 1)), window: 256}
+	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, 1)), window: "ANTIPODE_WINDOW_CHUNKS=256"}
 	if l.short {
-		m.chunks, scale, hits, x.window = 240, 1, 8, 100
+		m.chunks, scale, hits, x.window = 240, 1, 8, "ANTIPODE_WINDOW_CHUNKS=100"
 	}
 	if err := x.begin(ctx, m); err != nil {
 		return found, err
@@ -44,7 +44,7 @@ func conserve(ctx context.Context, l *lab) (found result, err error) {
 	defer x.ops.close()
 	plan := x.plan(scale)
 	for n, step := range plan {
-		if err := x.answered(ctx, m.chunks*(n+1)/(len(plan)+2)); err != nil {
+		if err := x.ops.answered(ctx, m.chunks*(n+1)/(len(plan)+2)); err != nil {
 			return found, err
 		}
 		if n%10 == 0 {
@@ -88,7 +88,7 @@ func (x *storm) begin(ctx context.Context, m mix) (err error) {
 	if x.ops, err = x.operator(ctx, x.nats.url()); err != nil {
 		return err
 	}
-	x.submit, err = x.lab.submit(ctx, x.nats.url(), x.job, "out", fmt.Sprint("ANTIPODE_WINDOW_CHUNKS=", x.window))
+	x.submit, err = x.lab.submit(ctx, x.nats.url(), x.job, "out", x.window)
 	return err
 }
 
@@ -110,6 +110,8 @@ func (x *storm) plan(scale int) (steps []func(context.Context) error) {
 	add(scale, telling(x.redis.pause), x.killWorker, x.killWorker, telling(x.redis.resume))
 	add(scale, x.redis.flush)
 	add(scale, killing(x.redis), x.killWorker, func(ctx context.Context) error { return x.redis.launch(ctx) })
+	add(scale, x.interruptSubmit)
+	add(scale, x.killSubmit)
 	x.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for _, f := range all {
 		steps = append(steps, f...)
@@ -126,6 +128,16 @@ func killing(s *server) func(context.Context) error {
 		s.Kill()
 		return nil
 	}
+}
+
+func (x *storm) interruptSubmit(ctx context.Context) (err error) {
+	x.submit, err = x.interrupt(ctx, x.submit, x.job, "out", x.window)
+	return err
+}
+
+func (x *storm) killSubmit(ctx context.Context) (err error) {
+	x.submit, err = x.slay(ctx, x.ops, x.submit, x.job, "out", x.nats.url(), x.window)
+	return err
 }
 
 // killWorker kills a worker while chunks wait for one, so that it has one in hand,
@@ -164,14 +176,6 @@ func (x *storm) stopWorker(ctx context.Context) error {
 
 // continueWorker lets it go on; its answer comes twice.
 func (x *storm) continueWorker(context.Context) error { return x.workers[0].Signal(continueSignal) }
-
-// answered waits until so many chunks have a result.
-func (x *storm) answered(ctx context.Context, chunks int) error {
-	return until(ctx, fmt.Sprintf("%d chunks are answered", chunks), func() (bool, error) {
-		results, err := x.ops.state(ctx, "RESULTS")
-		return err == nil && int(results.Msgs) >= chunks, err
-	})
-}
 
 // hits counts what the faults hit, and wants so many chunks that were in hand.
 func (x *storm) hits(ctx context.Context, found *result, least int) error {

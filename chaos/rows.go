@@ -48,12 +48,14 @@ func (t *tally) add(u tally) {
 func (t tally) clean() bool { return t.lost == 0 && t.doubled == 0 && t.wrong == 0 }
 
 var rows = []row{
-	{name: "conserve", fault: "workers, NATS and Redis die at random", short: true, alone: true, limit: 8 * time.Minute, run: conserve},
+	{name: "conserve", fault: "workers, submit, NATS and Redis die at random", short: true, alone: true, limit: 8 * time.Minute, run: conserve},
 	{name: "worker-dies", fault: "a worker is killed with a chunk in hand", short: true, run: workerDies},
 	{name: "slow-chunk", fault: "chunks take longer than the ack wait", run: slowChunks},
 	{name: "stuck", fault: "a search does not end", short: true, run: stuck},
 	{name: "panic", fault: "a record panics", short: true, run: panics},
 	{name: "crash", fault: "a record kills each worker that begins it", short: true, run: crashes},
+	{name: "submit-dies", fault: "submit is interrupted and killed in turn, and resumed", short: true, run: submitDies},
+	{name: "cancel", fault: "a job is cancelled, and resumed", short: true, run: cancelled},
 }
 
 // groups puts the rows that are wanted in the order in which they run: each alone
