@@ -7,15 +7,13 @@ import (
 	"os"
 	"strings"
 
+	"antipode/internal/limit"
 	"antipode/internal/secret"
 )
 
 // fileSuffix makes the key of a secret that of a file which holds it:
 // nats.password_file, ANTIPODE_NATS_PASSWORD_FILE.
 const fileSuffix = "_file"
-
-// maxSecret bounds a file with a secret, in bytes.
-const maxSecret = 64 << 10
 
 // readSecrets puts what files with secrets hold in the place of the secrets.
 func (s *sources) readSecrets() (problems, error) {
@@ -55,12 +53,12 @@ func readSecret(name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	text, err := io.ReadAll(io.LimitReader(f, limit.Secret+1))
 	if err != nil {
 		return "", err
 	}
-	if len(text) > maxSecret {
-		return "", fmt.Errorf("%s is larger than %d KiB: a secret is a line", name, maxSecret>>10)
+	if len(text) > limit.Secret {
+		return "", fmt.Errorf("%s is larger than %d KiB: a secret is a line", name, limit.Secret>>10)
 	}
 	line := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	if line == "" {

@@ -126,11 +126,21 @@ const (
 // Longer answers are not kept. internal/cache enforces it.
 const CachedMoves = 4096
 
-// Connections that a process makes.
+// Secret is the bytes of a file with a secret, a line. internal/config enforces it.
+const Secret = 64 << 10
+
+// Connections that a process makes, or takes.
 const (
 	// NATSConnections is those to NATS, whatever the number of slots: queue.Open
 	// makes it.
 	NATSConnections = 1
+	// HTTPConnections is those that a worker's metrics and health take at once; others
+	// wait in the kernel. internal/metrics enforces it, and the next two.
+	HTTPConnections = 32
+	// HTTPScrapes is the answers with metrics that are made at once.
+	HTTPScrapes = 4
+	// HTTPHeader is the bytes of a request's headers; the library takes 4 KiB more.
+	HTTPHeader = 16 << 10
 	// RedisSpare is those to Redis besides one for each slot: that of the one
 	// goroutine that writes. internal/cache bounds its pool by both.
 	RedisSpare = 1

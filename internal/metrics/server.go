@@ -13,12 +13,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/net/netutil"
+
+	"antipode/internal/limit"
 )
 
 const (
-	maxConnections = 32 // at once; others wait in the kernel
-	maxScrapes     = 4  // at once; others are refused
-
 	headTime  = 5 * time.Second  // to send a request
 	writeTime = 10 * time.Second // to take an answer
 	idleTime  = 10 * time.Second // between requests of a connection
@@ -43,12 +42,12 @@ func (m *Metrics) Listen(address string, log *slog.Logger) (*Server, error) {
 	}
 	s := &Server{done: make(chan struct{}), http: &http.Server{
 		Handler: m.handler(), ReadHeaderTimeout: headTime, ReadTimeout: headTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		MaxHeaderBytes: limit.HTTPHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}
 	log.Info("serving metrics and health", "address", l.Addr().String())
 	go func() {
 		defer close(s.done)
-		if err := s.http.Serve(netutil.LimitListener(l, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(netutil.LimitListener(l, limit.HTTPConnections)); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("metrics and health are served no more", "error", err)
 		}
 	}()
@@ -58,7 +57,7 @@ func (m *Metrics) Listen(address string, log *slog.Logger) (*Server, error) {
 func (m *Metrics) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes,
+		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: limit.HTTPScrapes,
 	}))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/natsd"
 	"antipode/internal/queue"
 )
@@ -185,7 +186,7 @@ func TestIdleConnections(t *testing.T) {
 	m, _ := newMetrics(t)
 	s, url := serve(t, m)
 	crowd := func() {
-		for range maxConnections {
+		for range limit.HTTPConnections {
 			c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 			if err != nil {
 				t.Fatal(err)
