@@ -116,8 +116,8 @@ func (m *Metrics) Observe(o queue.Outcome) {
 // and its result, nil where there is none.
 func (m *Metrics) Question(outcome string, took time.Duration, res *job.Result) {
 	m.questions.WithLabelValues(outcome).Inc()
-	m.answering.Observe(took.Seconds())
 	if res != nil {
+		m.answering.Observe(took.Seconds())
 		m.count(res, false)
 	}
 }

@@ -29,6 +29,10 @@ type Service struct {
 	// Check tells whether a chunk is one question, and if not, why. With an error
 	// that cannot be told now.
 	Check func(ctx context.Context, c *job.Chunk) (refusal string, err error)
+	// Observe, if not nil, hears of every question: answered, refused, busy or
+	// unavailable; how long after its receipt; and its result, nil without an
+	// answer. Several goroutines call it at once.
+	Observe func(outcome string, took time.Duration, res *job.Result)
 }
 
 const (
@@ -46,20 +50,21 @@ const (
 )
 
 // noAnswer is why a question has none, as micro services tell it.
-type noAnswer struct{ code, reason string }
+type noAnswer struct{ outcome, code, reason string }
 
 var (
-	errBusy     = noAnswer{"429", "busy: " + strconv.Itoa(limit.Questions) + " questions wait for this worker; ask again"}
-	errStopping = noAnswer{"503", "stopping: this worker answers no more; ask again"}
+	errBusy     = &noAnswer{"busy", "429", "busy: " + strconv.Itoa(limit.Questions) + " questions wait for this worker; ask again"}
+	errStopping = &noAnswer{"unavailable", "503", "stopping: this worker answers no more; ask again"}
 )
 
 // noQuestion refuses what will never be answered.
-func noQuestion(reason string) noAnswer { return noAnswer{"400", reason} }
+func noQuestion(reason string) *noAnswer { return &noAnswer{"refused", "400", reason} }
 
 // question is one that waits.
 type question struct {
-	chunk *job.Chunk
-	reply string
+	chunk    *job.Chunk
+	reply    string
+	received time.Time
 }
 
 // asked is the service of one Serve.
@@ -167,14 +172,23 @@ func (a *asked) receive(req micro.Request) {
 		a.log.Debug("a question without a subject for its answer", "subject", clip(req.Subject()), "reply", clip(req.Reply()))
 		return
 	}
+	received := time.Now()
 	chunk, err := decodeQuestion(req.Subject(), nats.Header(req.Headers()), req.Data())
+	q, no := question{chunk, req.Reply(), received}, (*noAnswer)(nil)
 	if err != nil {
-		no := noQuestion(err.Error())
-		a.say(req.Error(no.code, no.text(), nil), "a question is refused")
-		return
+		no = noQuestion(err.Error())
+	} else {
+		no = a.enqueue(q)
 	}
-	if no := a.enqueue(question{chunk, req.Reply()}); no != nil {
+	if no != nil {
 		a.say(req.Error(no.code, no.text(), nil), "a question is refused")
+		a.observe(no.outcome, q, nil)
+	}
+}
+
+func (a *asked) observe(outcome string, q question, res *job.Result) {
+	if observe := a.cfg.Service.Observe; observe != nil {
+		observe(outcome, time.Since(q.received), res)
 	}
 }
 
@@ -189,13 +203,13 @@ func (a *asked) enqueue(q question) *noAnswer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.over {
-		return &errStopping
+		return errStopping
 	}
 	select {
 	case a.waiting <- q:
 		return nil
 	default:
-		return &errBusy
+		return errBusy
 	}
 }
 
@@ -262,12 +276,13 @@ func (a *asked) answer(hold context.Context, q question) {
 	case err != nil && hold.Err() != nil:
 		a.refuse(q, errStopping)
 	case err != nil:
-		a.refuse(q, noAnswer{"503", err.Error()})
+		a.refuse(q, &noAnswer{"unavailable", "503", err.Error()})
 	default:
 		m := nats.NewMsg(q.reply)
 		m.Data = bytes.TrimSuffix(res.Payload, []byte("\n"))
 		a.say(a.nc.PublishMsg(m), "an answer")
 		a.answered.Add(1)
+		a.observe("answered", q, res)
 		if remember != nil {
 			remember()
 		}
@@ -275,16 +290,17 @@ func (a *asked) answer(hold context.Context, q question) {
 }
 
 // refuse sends a refusal from a slot. The request of the library is receive's.
-func (a *asked) refuse(q question, no noAnswer) {
+func (a *asked) refuse(q question, no *noAnswer) {
 	a.refused.Add(1)
 	m := nats.NewMsg(q.reply)
 	m.Header.Set(micro.ErrorCodeHeader, no.code)
 	m.Header.Set(micro.ErrorHeader, no.text())
 	a.say(a.nc.PublishMsg(m), "a question is refused")
+	a.observe(no.outcome, q, nil)
 }
 
 // text is the reason as a header can hold it.
-func (n noAnswer) text() string {
+func (n *noAnswer) text() string {
 	reason := strings.ReplaceAll(n.reason, "\n", "; ")
 	return strings.ToValidUTF8(reason[:min(len(reason), limit.Reason)], "?")
 }

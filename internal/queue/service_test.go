@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -353,6 +354,44 @@ func TestBusy(t *testing.T) {
 		if !strings.HasPrefix(got, "answer to ") {
 			t.Errorf("answer %q", got)
 		}
+	}
+}
+
+// Every question is observed, with what became of it.
+func TestQuestionsAreObserved(t *testing.T) {
+	q := connect(t, startServer(t).URL(), lenient())
+	held, release := make(chan *job.Chunk, 2*limit.Questions), make(chan struct{})
+	cfg := slow(held, release)
+	cfg.Service.Check = func(_ context.Context, c *job.Chunk) (string, error) {
+		return map[string]string{"none": "no question"}[string(c.Payload)], nil
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	cfg.Service.Observe = func(outcome string, took time.Duration, res *job.Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[outcome]++
+		if took < 0 || took > patience || (res != nil) != (outcome == "answered") {
+			t.Errorf("%s after %s, %v", outcome, took, res)
+		}
+	}
+	hold, stop := context.WithCancel(context.Background())
+	done := presentUntil(t, q, hold, hold, cfg)
+	ask(t, q, "swap", "none")
+	ask(t, q, "swap", "", "Want: both")
+	r := newReplies(t, q)
+	r.ask(t, q, 1)
+	await(t, held, "a question in the slot")
+	r.ask(t, q, limit.Questions+2)
+	r.next(t, 2)
+	release <- struct{}{}
+	r.next(t, 1)
+	await(t, held, "the next question")
+	stop()
+	await(t, done, "the end of Serve")
+	want := map[string]int{"refused": 2, "busy": 2, "answered": 1, "unavailable": limit.Questions}
+	if !maps.Equal(seen, want) {
+		t.Errorf("observed %v, want %v", seen, want)
 	}
 }
 
