@@ -182,6 +182,19 @@ func connect(t *testing.T, s *natsd.Server) jetstream.JetStream {
 	return js
 }
 
+// Where its address for metrics is taken a worker says so, and ends before it takes
+// chunks.
+func TestWorkerWithoutItsAddress(t *testing.T) {
+	s := startServer(t)
+	taken := strings.TrimPrefix(s.URL(), "nats://")
+	p := start(t, s.URL(), "ANTIPODE_HTTP_LISTEN="+taken)
+	p.ends(t, exitFailed)
+	text := p.log.String()
+	if !strings.Contains(text, "worker: serve metrics at "+taken+" (http.listen sets it): ") || strings.Contains(text, `"ready"`) {
+		t.Errorf("%s", text)
+	}
+}
+
 // What a worker holds goes back at once when it is told to stop twice, and when
 // its time to drain is over; and that is no try.
 func TestWorkerGivesBack(t *testing.T) {
