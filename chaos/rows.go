@@ -56,6 +56,9 @@ var rows = []row{
 	{name: "crash", fault: "a record kills each worker that begins it", short: true, run: crashes},
 	{name: "submit-dies", fault: "submit is interrupted and killed in turn, and resumed", short: true, run: submitDies},
 	{name: "cancel", fault: "a job is cancelled, and resumed", short: true, run: cancelled},
+	{name: "stop", fault: "a worker is stopped once, with a chunk in hand", short: true, run: stops},
+	{name: "give-back", fault: "a worker is stopped twice, with a chunk in hand", short: true, run: givesBack},
+	{name: "rolling", fault: "all workers are restarted in turn", short: true, run: rolling},
 }
 
 // groups puts the rows that are wanted in the order in which they run: each alone
