@@ -34,7 +34,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // A file that is one endless line, or none, takes no more memory than another.
 func TestEndlessLines(t *testing.T) {
-	const size, most = 16 << 20, 2 << 20
+	const size, most = 4 << 20, 2 << 20
 	set, err := puzzle.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestEndlessLines(t *testing.T) {
 		{`[`, tooLong, tooLong},
 		{`"`, tooLong, tooLong},
 	} {
-		for _, name := range []string{"swap", "rotegame", "graph", ""} {
+		for _, name := range []string{"swap", "graph", ""} {
 			spec, want := Spec{File: "endless", Format: Format{JSONL: name == ""}}, c.ofJSONL
 			var p *puzzle.Puzzle
 			if name != "" {
