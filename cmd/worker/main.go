@@ -196,7 +196,7 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 	log.Info("ready", "worker", w.Name, "puzzles", strings.Join(puzzles.Names(), " "), "tables", tables, "slots", slots,
 		"cache", cfg.Cache.Mode, "redis", cfg.Redis.Addr, "version", version.String(), "seconds", time.Since(began).Seconds())
 	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: express, Observe: m.Observe,
-		Service: &queue.Service{Version: version.SemVer(), Puzzles: puzzles.Names(), Tables: w.Tabled(), Check: w.Check, Observe: m.Question}})
+		Service: &queue.Service{Version: version.SemVer(), Puzzles: puzzles.Names(), Tables: w.Tabled, Check: w.Check, Observe: m.Question}})
 	log.Info("stopped")
 	return nil
 }

@@ -12,7 +12,8 @@
 //	observe.go   what is counted of it
 //	dead.go      chunks that were given up, published again
 //	kv.go        tries, and cancelled jobs
-//	service.go   workers as a micro service: single questions
+//	service.go   workers as a micro service
+//	question.go  single questions
 //	workers.go   which workers there are
 //	access.go    who this is to the server
 //	refused.go   what the server does not permit

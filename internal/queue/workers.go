@@ -22,7 +22,7 @@ type Presence struct {
 	Name    string // a token
 	Version string // SemVer
 	Puzzles []string
-	Tables  []string // of them, those that had their tables when it started
+	Tables  []string // of them, those that have all their tables
 	Slots   int      // bulk
 }
 
