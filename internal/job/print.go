@@ -1,9 +1,11 @@
 package job
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 )
 
@@ -178,7 +180,7 @@ func All(c *Chunk, set *puzzle.Set, a Answer) *Result {
 	if err == nil {
 		r.neat = nil // which may have panicked before
 	}
-	for n := 0; c.Records == 0 || n < c.Records; n++ {
+	for n := 0; n < cmp.Or(c.Records, limit.ChunkRecords); n++ {
 		switch {
 		case err == nil && r.Next(&rec):
 			if c.Format.JSONL {

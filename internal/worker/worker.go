@@ -14,6 +14,7 @@ import (
 
 	"antipode/internal/cache"
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/puzzle"
 	"antipode/internal/solver"
 )
@@ -131,7 +132,10 @@ func (a *answering) all() (res *job.Result, err error) {
 	}
 	n := 0
 	for more := true; more; {
-		if more, err = a.run(r, &n); err != nil {
+		switch more, err = a.run(r, &n); {
+		case err == errTooMany:
+			return job.All(a.chunk, a.puzzles, job.Answer{Status: job.Failed, Reason: err.Error()}), nil
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -145,6 +149,10 @@ func (a *answering) all() (res *job.Result, err error) {
 	a.count()
 	return &a.res, nil
 }
+
+// errTooMany bounds what a chunk that does not say how many records it has makes of a
+// message: answers may be much longer than records.
+var errTooMany = fmt.Errorf("the chunk has more than %d records", limit.ChunkRecords)
 
 // run answers the records that are left, or up to one that panics, which fails
 // alone; then there may be more. It counts them in n.
@@ -165,6 +173,9 @@ func (a *answering) run(r *job.Reader, n *int) (more bool, err error) {
 		if !r.Next(a.rec) {
 			a.walk()
 			return false, nil
+		}
+		if *n == limit.ChunkRecords {
+			return false, errTooMany
 		}
 		if *n%checkEvery == 0 {
 			a.count()

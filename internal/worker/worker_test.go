@@ -16,6 +16,7 @@ import (
 
 	"antipode/internal/cache"
 	"antipode/internal/job"
+	"antipode/internal/limit"
 	"antipode/internal/plain"
 	"antipode/internal/puzzle"
 	"antipode/internal/solver"
@@ -440,6 +441,7 @@ func TestChunksThatFail(t *testing.T) {
 	}{
 		{"too few records", chunk("swap", 3, board+board), 3, "says that it has 3 records, and has 2"},
 		{"too many records", chunk("swap", 1, board+board), 1, "says that it has 1 records, and has 2"},
+		{"more records than a chunk may have", chunk("swap", 0, strings.Repeat(board, limit.ChunkRecords+1)), limit.ChunkRecords, "more than 65536 records"},
 		{"no records", chunk("swap", 2, "\n\n"), 2, "says that it has 2 records, and has 0"},
 		{"unknown puzzle", chunk("fifteen", 2, board+board), 2, `unknown puzzle "fifteen"`},
 		{"a definition that is not there", chunk("mine@0123abcd", 1, board), 1, `"mine@0123abcd" names no puzzle`},
