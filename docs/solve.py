@@ -13,8 +13,8 @@ def solve(address, puzzle, record):
     with socket.create_connection((host, int(port)), timeout=40) as connection:
         server = connection.makefile("rwb")
         server.readline()  # INFO, what the server can do
-        server.write(b'CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\nSUB _INBOX.me 1\r\n')
-        server.write(b"PUB antipode.v1.solve.%s _INBOX.me %d\r\n%s\r\n" % (puzzle.encode(), len(payload), payload))
+        server.write(b'CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\nSUB _INBOX.submit.public.me 1\r\n')
+        server.write(b"PUB antipode.v1.solve.%s _INBOX.submit.public.me %d\r\n%s\r\n" % (puzzle.encode(), len(payload), payload))
         server.flush()
         while line := server.readline():
             words = line.split()

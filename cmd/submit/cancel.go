@@ -36,7 +36,7 @@ cancellation back.`,
 func (s *submission) ask(ctx context.Context, do func(context.Context, *queue.Queue) error) error {
 	q, end, err := s.reach(ctx)
 	if err == nil {
-		err = errors.Join(do(ctx, q), end())
+		err = errors.Join(q.Ask(ctx, func(ctx context.Context) error { return do(ctx, q) }), end())
 	}
 	if exit := (*exitError)(nil); err == nil || errors.As(err, &exit) {
 		return err

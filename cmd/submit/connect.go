@@ -38,7 +38,9 @@ func (s *submission) connect(ctx context.Context, inputs []*input) (q *queue.Que
 func (s *submission) reach(ctx context.Context) (*queue.Queue, func() error, error) {
 	waiting, cancel := context.WithTimeout(ctx, s.cfg.NATS.Wait)
 	defer cancel()
-	q, err := queue.Open(waiting, queue.Config{URL: s.cfg.NATS.URL, Name: "antipode submit", Logger: s.logger()})
+	q, err := queue.Open(waiting, queue.Config{
+		URL: s.cfg.NATS.URL, Access: queue.Access(s.cfg.NATS.Access), Inbox: queue.SubmitInbox(s.cfg.Owner), Name: "antipode submit", Logger: s.logger(),
+	})
 	switch {
 	case err != nil && waiting.Err() != nil:
 		return nil, nil, fmt.Errorf("%w (gave up after %s; nats.wait sets it)", err, s.cfg.NATS.Wait)

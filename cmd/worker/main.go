@@ -86,8 +86,8 @@ until it is told to stop. Any number of workers share the work of a server.
 
 The first SIGINT or SIGTERM lets it finish what it holds, for as long as 'drain'
 allows; the second gives that back to the other workers at once. Exit status: 0
-after a stop; 1 where NATS is set up otherwise than needed, or the
-address for metrics is taken; 2 usage or configuration.
+after a stop; 1 where NATS is set up otherwise than needed, or refuses
+what is, or the address for metrics is taken; 2 usage or configuration.
 
 Where http.listen is set (ANTIPODE_HTTP_LISTEN=127.0.0.1:9090), it serves /metrics
 for Prometheus, /livez and /readyz there.`,
@@ -182,7 +182,9 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		}
 		prepared <- err
 	}()
-	q, err := queue.Open(take, queue.Config{URL: cfg.NATS.URL, Name: "antipode worker " + w.Name, Logger: log})
+	q, err := queue.Open(take, queue.Config{
+		URL: cfg.NATS.URL, Access: queue.Access(cfg.NATS.Access), Inbox: queue.WorkerInbox, Name: "antipode worker " + w.Name, Logger: log,
+	})
 	unprepared := <-prepared
 	if err != nil {
 		return stopped(take, err)
@@ -195,10 +197,10 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 	w.Definition = q.Definition
 	log.Info("ready", "worker", w.Name, "puzzles", strings.Join(puzzles.Names(), " "), "tables", tables, "slots", slots,
 		"cache", cfg.Cache.Mode, "redis", cfg.Redis.Addr, "version", version.String(), "seconds", time.Since(began).Seconds())
-	q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: express, Observe: m.Observe,
+	err = q.Serve(take, hold, queue.ServeConfig{Answer: w.Answer, Fail: w.Fail, Worker: w.Name, Bulk: slots, Express: express, Observe: m.Observe,
 		Service: &queue.Service{Version: version.SemVer(), Puzzles: puzzles.Names(), Tables: w.Tabled, Check: w.Check, Observe: m.Question}})
 	log.Info("stopped")
-	return nil
+	return err
 }
 
 // express is the slots for jobs of one chunk, and again those for single questions.

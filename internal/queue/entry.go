@@ -80,7 +80,11 @@ var ErrNoJob = errors.New("no such job; they are known for three days")
 func (q *Queue) Entry(ctx context.Context, owner, id string) (*Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	value, err := q.kv.Get(ctx, jobKey(owner, id))
+	var value jetstream.KeyValueEntry
+	err := q.ask(ctx, func(ctx context.Context) (err error) {
+		value, err = q.kv.Get(ctx, jobKey(owner, id))
+		return err
+	}, "$JS.API.DIRECT.GET."+kvStream+".>")
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, fmt.Errorf("job %s of %s: %w", id, owner, ErrNoJob)
 	}
@@ -111,7 +115,11 @@ func (q *Queue) register(ctx context.Context, spec *job.Spec, e *Entry) {
 	e.describe(spec)
 	value, err := json.Marshal(e)
 	if err == nil {
-		_, err = q.kv.Put(ctx, jobKey(spec.Owner, spec.Job), value)
+		key := jobKey(spec.Owner, spec.Job)
+		err = q.ask(ctx, func(ctx context.Context) error {
+			_, err := q.kv.Put(ctx, key, value)
+			return err
+		}, bucketPrefix+key)
 	}
 	if err != nil {
 		q.log.Warn("job not registered", "job", spec.Job, "error", err)

@@ -158,7 +158,7 @@ func (q *Queue) results(ctx context.Context, owner, one string, get func(string)
 // read calls f with the messages that a stream has under a filter now.
 func (q *Queue) read(ctx context.Context, s jetstream.Stream, filter string, headers bool, f func(jetstream.Msg, *jetstream.MsgMetadata)) error {
 	failed := func(err error) error { return fmt.Errorf("read %s of %s: %w", filter, s.CachedInfo().Config.Name, err) }
-	c, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{NamePrefix: job.NewID(), FilterSubjects: []string{filter}, HeadersOnly: headers})
+	c, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{filter}, HeadersOnly: headers, NamePrefix: job.NewID()})
 	if err != nil {
 		return failed(err)
 	}
@@ -195,12 +195,15 @@ func (q *Queue) Uncancel(ctx context.Context, owner, id string) error {
 	key := cancelKey(owner, id)
 	err := q.ask(ctx, func(ctx context.Context) error {
 		_, err := q.kv.Get(ctx, key)
-		if err == nil {
-			err = q.kv.Delete(ctx, key)
+		switch {
+		case errors.Is(err, jetstream.ErrKeyNotFound):
+			return nil
+		case err != nil:
+			return err
 		}
-		return err
-	}, "$JS.API.>", "$KV.>")
-	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return q.kv.Delete(ctx, key)
+	}, bucketPrefix+key, "$JS.API.DIRECT.GET."+kvStream+".>")
+	if err != nil {
 		return fmt.Errorf("take back that job %s is cancelled: %w", id, err)
 	}
 	return nil

@@ -31,9 +31,7 @@ func (q *Queue) Post(ctx context.Context, r Run) error {
 	if err := x.define(ctx); err != nil {
 		return err
 	}
-	ctx, end := q.during(ctx, jobsPrefix+"*."+r.Spec.Owner+"."+r.Spec.Job+".*")
-	defer end()
-	return because(ctx, x.postAll(ctx))
+	return q.ask(ctx, x.postAll, chunkSubjects(&r.Spec))
 }
 
 // postAll publishes what Next gives.

@@ -153,6 +153,12 @@ func (q *Queue) ask(ctx context.Context, call func(context.Context) error, subje
 	return because(ctx, call(ctx))
 }
 
+// Ask makes calls one after another, and ends with a RefusedError as soon as the
+// server refuses anything. It is for a connection on which nothing else happens.
+func (q *Queue) Ask(ctx context.Context, calls func(context.Context) error) error {
+	return q.ask(ctx, calls, ">")
+}
+
 // covers reports whether a subject, which may have wildcards itself, is one of
 // those that a pattern stands for.
 func covers(pattern, subject string) bool {

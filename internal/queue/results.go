@@ -154,7 +154,7 @@ func (x *run) audit(ctx context.Context) error {
 // survey finds out which of the job's chunks are queued, and which are answered. What
 // is answered after it began comes by consume, so that nothing falls between.
 func (x *run) survey(ctx context.Context) (queued, answered map[int]bool, err error) {
-	queued, err = x.numbers(ctx, jobsStream, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*", 6)
+	queued, err = x.numbers(ctx, jobsStream, chunkSubjects(&x.Spec), 6)
 	if err == nil {
 		answered, err = x.numbers(ctx, resultsStream, resultsPrefix+x.Spec.Owner+"."+x.Spec.Job+".>", 5)
 	}

@@ -115,7 +115,7 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	if err != nil {
 		return fmt.Errorf("use JetStream: %w", err)
 	}
-	ctx, cancel := q.during(ctx, jobsPrefix+"*."+x.Spec.Owner+"."+x.Spec.Job+".*",
+	ctx, cancel := q.during(ctx, chunkSubjects(&x.Spec),
 		"$JS.API.CONSUMER.CREATE."+resultsStream+".>", "$JS.API.CONSUMER.MSG.NEXT."+resultsStream+".>")
 	var cutter sync.WaitGroup
 	cuts := make(chan cut)
@@ -294,6 +294,9 @@ func (x *run) count(c cut) {
 		x.travel++
 	}
 }
+
+// chunkSubjects are those of a job's chunks.
+func chunkSubjects(s *job.Spec) string { return jobsPrefix + "*." + s.Owner + "." + s.Job + ".*" }
 
 // laneOf is the lane of a job by its first chunk.
 func laneOf(first *job.Chunk) Lane {
