@@ -86,8 +86,8 @@ until it is told to stop. Any number of workers share the work of a server.
 
 The first SIGINT or SIGTERM lets it finish what it holds, for as long as 'drain'
 allows; the second gives that back to the other workers at once. Exit status: 0
-after a stop; 1 where NATS is set up otherwise than needed, or refuses
-what is, or the address for metrics is taken; 2 usage or configuration.
+after a stop; 1 where NATS is set up otherwise than needed, or permits too
+little, or the address for metrics is taken; 2 usage or configuration.
 
 Where http.listen is set (ANTIPODE_HTTP_LISTEN=127.0.0.1:9090), it serves /metrics
 for Prometheus, /livez and /readyz there.`,
