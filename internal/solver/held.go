@@ -5,7 +5,7 @@ type Held struct {
 	Tables   Share // built
 	Stored   Share // tables mapped from files; their memory is the kernel's
 	Patterns Share // pattern databases
-	Searches int   // that are under way
+	Searches Share // that are under way; the bytes are of idle ones too
 }
 
 // Share is how many of a kind there are, and their bytes.
@@ -21,7 +21,10 @@ func (s *Share) add(bytes int64) {
 
 // Held returns what the Solver holds. What is being built is no part of it.
 func (s *Solver) Held() Held {
-	h := Held{Searches: cap(s.searches) - len(s.searches)}
+	h := Held{Searches: Share{Count: cap(s.searches) - len(s.searches)}}
+	for _, search := range s.all {
+		h.Searches.Bytes += search.held.Load()
+	}
 	ts := &s.targets
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

@@ -1,6 +1,9 @@
 package solver
 
-import "testing"
+import (
+	"sync/atomic"
+	"testing"
+)
 
 // A solver holds what it built, and knows the searches under way.
 func TestHeld(t *testing.T) {
@@ -25,8 +28,17 @@ func TestHeld(t *testing.T) {
 		t.Errorf("with patterns %+v of %d bytes", h, s.targets.held)
 	}
 	search := <-s.searches // as a search takes it
-	if h := s.Held(); h.Searches != 1 {
-		t.Errorf("%d searches, want 1", h.Searches)
+	if _, _, end, err := search.run(t.Context(), rotegame(t).ask(upTo(1, 12), []uint8{12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}), limits{progress: new(atomic.Int64)}, nil); end != found || err != nil {
+		t.Fatal(end, err)
 	}
+	kept := search.states() * stateBytes
+	if h := s.Held(); h.Searches.Count != 1 || h.Searches.Bytes < kept || h.Searches.Bytes > 1<<30/3 {
+		t.Errorf("one search of %d bytes: %+v", kept, h.Searches)
+	}
+	search.forward.release()
+	search.note()
 	s.searches <- search
+	if h := s.Held(); h.Searches.Count != 0 || h.Searches.Bytes != search.backward.bytes() {
+		t.Errorf("at the end %+v", h.Searches)
+	}
 }

@@ -27,6 +27,7 @@ type Search struct {
 	forward, backward set
 	memory            int64 // bound of both sets, in bytes
 	edges             []puzzle.Edge
+	held              atomic.Int64 // bytes of both sets, for who asks meanwhile
 }
 
 // states is how many states the last search visited.
@@ -67,6 +68,7 @@ func (s *Search) run(ctx context.Context, q *puzzle.Question, lim limits, dst []
 	if f.reset(q.Start) != nil || b.reset(q.Goal) != nil {
 		return dst, 1, overBudget, nil
 	}
+	s.note()
 	if q.Start == q.Goal {
 		return dst, 0, found, nil
 	}
@@ -160,8 +162,12 @@ func (s *Search) enlarge(ctx context.Context, side *set) (ok bool, err error) {
 	if err = side.resize(ctx, n); err == errNoPages {
 		return false, nil
 	}
+	s.note()
 	return err == nil, err
 }
+
+// note notes what the search holds.
+func (s *Search) note() { s.held.Store(s.forward.bytes() + s.backward.bytes()) }
 
 // appendWay appends the first way through a meeting state, which both sides
 // have.
@@ -204,6 +210,7 @@ func (s *Search) release() {
 	if s.forward.bytes()+s.backward.bytes() > keepMemory {
 		s.forward.release()
 		s.backward.release()
+		s.note()
 	}
 }
 

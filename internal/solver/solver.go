@@ -29,6 +29,7 @@ type Config struct {
 // Solver answers questions by the cheapest method that can. It is safe for use
 // by many goroutines.
 type Solver struct {
+	all      []*Search
 	searches chan *Search // idle ones
 	targets  targets
 }
@@ -37,7 +38,8 @@ type Solver struct {
 func New(cfg Config) *Solver {
 	s := &Solver{searches: make(chan *Search, cfg.Searches)}
 	for range cfg.Searches {
-		s.searches <- NewSearch(cfg.Memory / int64(cfg.Searches))
+		s.all = append(s.all, NewSearch(cfg.Memory/int64(cfg.Searches)))
+		s.searches <- s.all[len(s.all)-1]
 	}
 	s.targets.init(cfg)
 	return s
