@@ -102,6 +102,7 @@ func (f *figures) ofCache() {
 		give(float64(s.cache.Slow), "slow")
 		give(float64(s.cache.Skipped), "skipped")
 	})
+	f.gauge("antipode_redis_refusing", "1 while Redis is read and takes no writes.", func(s *snapshot) float64 { return oneIf(s.cache.Refusing) })
 	f.add(prometheus.GaugeValue, "antipode_redis_breaker", "1 for the breaker's state; missing without Redis.", []string{"state"}, func(s *snapshot, give give) {
 		if s.cache.Breaker == "" {
 			return
@@ -122,7 +123,8 @@ func (f *figures) ofSolver() {
 	}
 	f.add(prometheus.GaugeValue, "antipode_tables", "Tables built, tables from files, pattern databases.", []string{"kind"}, shares(func(s solver.Share) float64 { return float64(s.Count) }))
 	f.add(prometheus.GaugeValue, "antipode_table_bytes", "Their sizes.", []string{"kind"}, shares(func(s solver.Share) float64 { return float64(s.Bytes) }))
-	f.gauge("antipode_searches", "Searches under way.", func(s *snapshot) float64 { return float64(s.held.Searches) })
+	f.gauge("antipode_searches", "Searches under way.", func(s *snapshot) float64 { return float64(s.held.Searches.Count) })
+	f.gauge("antipode_search_bytes", "What searches hold, and keep for the next.", func(s *snapshot) float64 { return float64(s.held.Searches.Bytes) })
 }
 
 func oneIf(is bool) float64 {

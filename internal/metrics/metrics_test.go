@@ -34,9 +34,13 @@ func newMetrics(t *testing.T) (*Metrics, *puzzle.Set) {
 		t.Fatal(err)
 	}
 	return New(Sources{
-		Puzzles:  set.Names(),
-		Cache:    func() cache.Stats { return cache.Stats{LocalHits: 1, RedisHits: 2, Misses: 3, Breaker: "open"} },
-		Solver:   func() solver.Held { return solver.Held{Tables: solver.Share{Count: 4, Bytes: 5}} },
+		Puzzles: set.Names(),
+		Cache: func() cache.Stats {
+			return cache.Stats{LocalHits: 1, RedisHits: 2, Misses: 3, Refusing: true, Breaker: "open"}
+		},
+		Solver: func() solver.Held {
+			return solver.Held{Tables: solver.Share{Count: 4, Bytes: 5}, Searches: solver.Share{Count: 6, Bytes: 7}}
+		},
 		Stopping: func() bool { return false },
 	}), set
 }
@@ -187,6 +191,9 @@ func TestObserve(t *testing.T) {
 	check(t, m, "antipode_cache_hits_total", map[string]float64{"process": 1, "redis": 2})
 	check(t, m, "antipode_redis_breaker", map[string]float64{"closed": 0, "half-open": 0, "open": 1})
 	check(t, m, "antipode_table_bytes", map[string]float64{"table": 5, "stored": 0, "patterns": 0})
+	check(t, m, "antipode_redis_refusing", map[string]float64{"": 1})
+	check(t, m, "antipode_searches", map[string]float64{"": 6})
+	check(t, m, "antipode_search_bytes", map[string]float64{"": 7})
 	check(t, m, "antipode_queue_chunks", map[string]float64{})
 }
 
