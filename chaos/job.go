@@ -68,6 +68,15 @@ func (l *lab) undisturbed(ctx context.Context, j *job) error {
 	return err
 }
 
+// size is that of the file, in bytes; 0 where it cannot be told.
+func (j *job) size() int64 {
+	info, err := os.Stat(j.file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 // question is one record.
 type question struct {
 	id          string // "" is its number
