@@ -23,7 +23,7 @@ var small = mix{seed: 11, chunks: 40, searches: 32, depth: 26}
 // late starts the server last: both programs wait for it, and each says so once,
 // with the address.
 func late(ctx context.Context, l *lab) (found result, err error) {
-	j, err := l.job(ctx, "job", small)
+	j, err := l.job(ctx, small)
 	if err != nil {
 		return found, err
 	}
@@ -68,7 +68,7 @@ func never(ctx context.Context, l *lab) (found result, err error) {
 	const patience = 2 * time.Second
 	m := small
 	m.chunks = 1
-	j, err := l.job(ctx, "job", m)
+	j, err := l.job(ctx, m)
 	if err != nil {
 		return found, err
 	}
@@ -106,7 +106,7 @@ type disturbed struct {
 }
 
 func (l *lab) disturbed(ctx context.Context, m mix) (*disturbed, error) {
-	j, err := l.job(ctx, "job", m)
+	j, err := l.job(ctx, m)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,13 @@ type bench struct {
 	options
 	dir string // goes with the program
 
-	mu  sync.Mutex // covers said
+	mu  sync.Mutex // covers out
 	out io.Writer
+
+	jobs struct {
+		sync.Mutex
+		made map[mix]*job // guarded by the mutex
+	}
 }
 
 // newBench builds the programs. The bench must be closed.
@@ -39,6 +44,7 @@ func newBench(ctx context.Context, opts options, out io.Writer) (*bench, error) 
 		return nil, err
 	}
 	b := &bench{options: opts, dir: dir, out: out}
+	b.jobs.made = map[mix]*job{}
 	b.say("build", "the programs")
 	if err := b.build(ctx); err != nil {
 		b.close()

@@ -68,7 +68,7 @@ func conserve(ctx context.Context, l *lab) (found result, err error) {
 // begin starts everything, and the job.
 func (x *storm) begin(ctx context.Context, m mix) (err error) {
 	x.tell("the undisturbed run of %d chunks", m.chunks)
-	if x.job, err = x.lab.job(ctx, "job", m); err != nil {
+	if x.job, err = x.lab.job(ctx, m); err != nil {
 		return err
 	}
 	x.tell("the same, disturbed")

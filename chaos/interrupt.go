@@ -86,7 +86,7 @@ func (o *operator) jobID(ctx context.Context) (string, error) {
 func submitDies(ctx context.Context, l *lab) (found result, err error) {
 	const times = 6
 	m := mix{seed: 7, chunks: 150, searches: 48, depth: 28}
-	j, err := l.job(ctx, "job", m)
+	j, err := l.job(ctx, m)
 	if err != nil {
 		return found, err
 	}
@@ -161,7 +161,7 @@ func (l *lab) changed(ctx context.Context, o *operator, url string, j *job) erro
 // cancelled lets a detached job be cancelled while it is queued and while it is
 // answered: its chunks are dropped, and come back when it is resumed.
 func cancelled(ctx context.Context, l *lab) (found result, err error) {
-	j, err := l.job(ctx, "job", mix{seed: 8, chunks: 60, searches: 96, depth: 28})
+	j, err := l.job(ctx, mix{seed: 8, chunks: 60, searches: 96, depth: 28})
 	if err != nil {
 		return found, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"antipode/internal/process"
@@ -36,14 +37,23 @@ type job struct {
 	want    []byte
 }
 
-// job makes a job and its answers.
-func (l *lab) job(ctx context.Context, name string, m mix) (*job, error) {
-	return l.jobOf(ctx, name, m.questions())
+// job makes a job of a mix and its answers, once for all rows.
+func (l *lab) job(ctx context.Context, m mix) (*job, error) {
+	l.jobs.Lock()
+	defer l.jobs.Unlock()
+	if j := l.jobs.made[m]; j != nil {
+		return j, nil
+	}
+	j, err := l.jobOf(ctx, filepath.Join(l.bench.dir, fmt.Sprintf("job-%d-%d.jsonl", m.seed, m.chunks)), m.questions())
+	if err == nil {
+		l.jobs.made[m] = j
+	}
+	return j, err
 }
 
-// jobOf is job with the records given. The answers are checked.
-func (l *lab) jobOf(ctx context.Context, name string, all []question) (*job, error) {
-	j := &job{file: l.path(name + ".jsonl"), records: len(all)}
+// jobOf is job with the records and its file given. The answers are checked.
+func (l *lab) jobOf(ctx context.Context, file string, all []question) (*job, error) {
+	j := &job{file: file, records: len(all)}
 	if err := write(j.file, all); err != nil {
 		return nil, err
 	}
@@ -92,7 +102,11 @@ func (m mix) questions() []question {
 	for n := range m.records() {
 		switch at := n % chunkRecords; {
 		case at*m.searches%chunkRecords < m.searches:
-			all = append(all, turned(rng, m.depth))
+			depth := m.depth
+			if rng.IntN(8) == 0 {
+				depth = rng.IntN(nearTurns + 1) // which can be checked
+			}
+			all = append(all, turned(rng, depth))
 		case at%3 == 0:
 			all = append(all, question{puzzle: "swap", start: shuffled(rng, 1)})
 		case at%3 == 1:
@@ -112,6 +126,9 @@ func shuffled(rng *rand.Rand, first uint8) []uint8 {
 	}
 	return board
 }
+
+// nearTurns are few enough for the plainest search.
+const nearTurns = 12
 
 // ringValues are fewer than the cells of a ring's board, so that one repeats.
 const ringValues = 11

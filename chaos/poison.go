@@ -17,7 +17,7 @@ func (l *lab) poisoned(ctx context.Context, m mix, ids map[int]string) (*job, er
 	for n, id := range ids {
 		all[n].id = id
 	}
-	return l.jobOf(ctx, "job", all)
+	return l.jobOf(ctx, l.path("job.jsonl"), all)
 }
 
 // panics lets records panic: each fails alone, with the reason.

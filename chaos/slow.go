@@ -155,7 +155,7 @@ func stuck(ctx context.Context, l *lab) (found result, err error) {
 	}
 	const moves = 80 // the most that any board of the 15-puzzle takes
 	all := mix{seed: 6, chunks: 2, searches: 8, depth: 20}.questions()
-	j, err := l.jobOf(ctx, "job", all)
+	j, err := l.jobOf(ctx, l.path("job.jsonl"), all)
 	if err != nil {
 		return found, err
 	}

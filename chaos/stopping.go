@@ -26,7 +26,7 @@ var (
 // stops stops a worker that holds a chunk, once: it takes no other, answers what it
 // has and ends; another does the rest.
 func stops(ctx context.Context, l *lab) (found result, err error) {
-	j, err := l.job(ctx, "job", mix{seed: 9, chunks: 40, searches: 128, depth: 28})
+	j, err := l.job(ctx, mix{seed: 9, chunks: 40, searches: 128, depth: 28})
 	if err != nil {
 		return found, err
 	}
@@ -195,7 +195,7 @@ func rolling(ctx context.Context, l *lab) (found result, err error) {
 		rounds = 5
 	}
 	m := mix{seed: 10, chunks: 20 * rounds, searches: 48, depth: 28}
-	j, err := l.job(ctx, "job", m)
+	j, err := l.job(ctx, m)
 	if err != nil {
 		return found, err
 	}

@@ -48,8 +48,8 @@ func (l *lab) check(all []question, answers []byte) error {
 }
 
 const (
-	maxSearched = 100 // questions of a job that are searched here
-	maxDepth    = 16  // their moves
+	maxSearched = 200 // questions of a job that are searched here
+	maxDepth    = nearTurns
 )
 
 // right tells whether an answer is the one that breadth-first search finds.

@@ -11,7 +11,7 @@ import (
 // workerDies kills workers that hold a chunk, one after another: the chunk goes to
 // another after its ack wait.
 func workerDies(ctx context.Context, l *lab) (found result, err error) {
-	j, err := l.job(ctx, "job", mix{seed: 2, chunks: 20, searches: 128, depth: 28})
+	j, err := l.job(ctx, mix{seed: 2, chunks: 20, searches: 128, depth: 28})
 	if err != nil {
 		return found, err
 	}
