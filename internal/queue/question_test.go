@@ -50,23 +50,40 @@ func serviceOf(w *worker.Worker) ServeConfig {
 // present serves a queue until the test ends, and waits until it is seen.
 func present(t *testing.T, q *Queue, cfg ServeConfig) {
 	t.Helper()
+	presentTo(t, q, q, cfg)
+}
+
+// presentTo is present where another sees it.
+func presentTo(t *testing.T, other, q *Queue, cfg ServeConfig) {
+	t.Helper()
 	take, stop := context.WithCancel(context.Background())
-	done := presentUntil(t, q, take, take, cfg)
+	done := serving(q, take, take, cfg)
 	t.Cleanup(func() {
 		stop()
 		await(t, done, "the end of Serve")
 	})
+	seen(t, other)
 }
 
 func presentUntil(t *testing.T, q *Queue, take, hold context.Context, cfg ServeConfig) (done chan struct{}) {
 	t.Helper()
+	done = serving(q, take, hold, cfg)
+	seen(t, q)
+	return done
+}
+
+func serving(q *Queue, take, hold context.Context, cfg ServeConfig) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
 		q.Serve(take, hold, cfg)
 	}()
-	eventually(t, "the worker is present", func() bool { return len(workersOf(t, q)) > 0 })
 	return done
+}
+
+func seen(t *testing.T, q *Queue) {
+	t.Helper()
+	eventually(t, "a worker is seen", func() bool { return len(workersOf(t, q)) > 0 })
 }
 
 func workersOf(t *testing.T, q *Queue) []Presence {
@@ -274,6 +291,24 @@ func TestAnswersGoToInboxes(t *testing.T) {
 		if n := messages(t, q, stream); n != 0 {
 			t.Errorf("%d messages in %s", n, stream)
 		}
+	}
+}
+
+// A submitter of its role asks a worker of its role, and sees it.
+func TestRolesAsk(t *testing.T) {
+	url := roleServer(t)
+	worker, submit := asWorker(url), asSubmit(url)
+	worker.Logger, submit.Logger = violations(t), violations(t)
+	w := connectAs(t, worker)
+	q := connectAs(t, submit)
+	presentTo(t, q, w, serviceOf(newWorker(t, w)))
+	if err := q.Define(t.Context(), []byte(fifteen)); err != nil {
+		t.Fatal(err)
+	}
+	const board = "1 2 3 4 5 6 7 8 9 10 11 12 0 13 14 15"
+	got, code := ask(t, q, "fifteen", board, "Puzzle: fifteen@"+puzzle.Hash([]byte(fifteen)))
+	if want := `{"line":1,"status":"solved","distance":3}`; got != want {
+		t.Errorf("%s %s, want %s", code, got, want)
 	}
 }
 
