@@ -310,6 +310,9 @@ func TestRolesAsk(t *testing.T) {
 	if want := `{"line":1,"status":"solved","distance":3}`; got != want {
 		t.Errorf("%s %s, want %s", code, got, want)
 	}
+	if _, err := connectAs(t, asWorker(url)).Workers(t.Context()); !errors.As(err, new(*RefusedError)) {
+		t.Errorf("a worker asks who works: %v, want a refusal", err)
+	}
 }
 
 // replies subscribes to the answers of questions that are not waited for.

@@ -34,7 +34,7 @@ const (
 )
 
 // Workers asks who works, and returns who answered until it was quiet for a while,
-// by name. Nobody there is no error.
+// by name. Nobody there is no error. A RefusedError says that this user may not ask.
 func (q *Queue) Workers(ctx context.Context) ([]Presence, error) {
 	var all []Presence
 	err := q.gather(ctx, func(data []byte) {
@@ -55,6 +55,8 @@ func (q *Queue) gather(ctx context.Context, give func([]byte)) error {
 	if err != nil {
 		return err
 	}
+	ctx, done := q.during(ctx, subject)
+	defer done()
 	inbox := q.nc.NewInbox()
 	sub, err := q.nc.SubscribeSync(inbox)
 	if err != nil {
@@ -64,16 +66,16 @@ func (q *Queue) gather(ctx context.Context, give func([]byte)) error {
 	if err := q.nc.PublishRequest(subject, inbox, nil); err != nil {
 		return err
 	}
-	wait := gatherFirst
+	wait, end := gatherFirst, time.Now().Add(callTimeout)
 	for range limit.Workers {
-		msg, err := nextWithin(ctx, sub, wait)
+		msg, err := nextWithin(ctx, sub, min(wait, time.Until(end)))
 		switch {
 		case errors.Is(err, nats.ErrNoResponders):
 			return nil
 		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			return nil // quiet
 		case err != nil:
-			return err
+			return because(ctx, err)
 		}
 		give(msg.Data)
 		wait = gatherNext
