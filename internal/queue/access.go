@@ -57,7 +57,11 @@ func (a Access) options() ([]nats.Option, error) {
 		opts = append(opts, nats.RootCAs(a.TLS.CA))
 	}
 	if a.TLS.Cert != "" {
-		opts = append(opts, nats.ClientCert(a.TLS.Cert, a.TLS.Key))
+		cert := nats.ClientCert(a.TLS.Cert, a.TLS.Key)
+		if err := cert(&nats.Options{}); err != nil {
+			return nil, fmt.Errorf("certificate for NATS, %s and %s: %w", a.TLS.Cert, a.TLS.Key, err)
+		}
+		opts = append(opts, cert)
 	}
 	return opts, nil
 }
