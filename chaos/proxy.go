@@ -14,8 +14,9 @@ import (
 // proxy stands between programs and a server, and cuts their connections so that
 // what programs said arrives, and what the server answers does not.
 type proxy struct {
-	addr     string // host:port
-	server   string // the same
+	addr     string        // host:port
+	server   string        // the same
+	delay    time.Duration // of all that the server says
 	listener net.Listener
 	running  sync.WaitGroup
 	lost     atomic.Int64 // acks of publishes that were held back
@@ -32,12 +33,15 @@ type link struct {
 }
 
 // newProxy listens on a port of its own. It must be closed.
-func newProxy(server string) (*proxy, error) {
+func newProxy(server string) (*proxy, error) { return newSlowProxy(server, 0) }
+
+// newSlowProxy is newProxy where all that the server says comes late.
+func newSlowProxy(server string, delay time.Duration) (*proxy, error) {
 	listener, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{addr: listener.Addr().String(), server: server, listener: listener, links: map[*link]bool{}}
+	p := &proxy{addr: listener.Addr().String(), server: server, delay: delay, listener: listener, links: map[*link]bool{}}
 	p.running.Go(p.accept)
 	return p, nil
 }
@@ -91,6 +95,9 @@ func (p *proxy) pass(k *link, from, to net.Conn, held *atomic.Bool) {
 		n, err := from.Read(buf)
 		if err != nil {
 			return
+		}
+		if held != nil {
+			time.Sleep(p.delay)
 		}
 		if held != nil && held.Load() {
 			p.lost.Add(int64(bytes.Count(buf[:n], []byte(`{"stream":"`)))) // how the ack of a publish begins
