@@ -163,7 +163,7 @@ func TestWorkerRefusesAnotherTopology(t *testing.T) {
 	}
 	p := start(t, s.URL())
 	p.ends(t, 1)
-	if text := p.log.String(); !strings.Contains(text, "worker: stream JOBS is set up otherwise: retention is Limits, want WorkQueue") {
+	if text := p.log.String(); !strings.Contains(text, ": stream JOBS is set up otherwise: retention is Limits, want WorkQueue") {
 		t.Errorf("%s", text)
 	}
 }
