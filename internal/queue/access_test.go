@@ -183,6 +183,11 @@ func TestSubmitterSeesItsOwn(t *testing.T) {
 	if string(m.Data) != "answer" {
 		t.Errorf("result %q", m.Data)
 	}
+	m, err = q.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET.DEAD."+deadPrefix+"public.J.0", nil)
+	must("direct get of a dead letter", err)
+	if string(m.Data) != "dead" {
+		t.Errorf("dead letter %q", m.Data)
+	}
 }
 
 // raw is a plain connection, as somebody with bad intentions has it.
@@ -283,6 +288,13 @@ func TestWhatSubmittersMayNot(t *testing.T) {
 		if !strings.Contains(string(m.Data), `"error"`) {
 			t.Errorf("%s: %s", filter, m.Data)
 		}
+	}
+
+	// A roll-up would empty the bucket.
+	m := nats.NewMsg("$KV.antipode.puzzle.hash")
+	m.Header.Set("Nats-Rollup", "all")
+	if m, err := nc.RequestMsg(m, patience); err != nil || !strings.Contains(string(m.Data), `"error"`) {
+		t.Errorf("roll-up: error %v, %s", err, m.Data)
 	}
 	if n := messages(t, w, jobsStream) + messages(t, w, resultsStream) + messages(t, w, deadStream); n != 0 {
 		t.Errorf("%d messages", n)

@@ -63,7 +63,7 @@ func (q *Queue) storage() jetstream.StorageType {
 // streams are the streams as they are created. One message a subject makes a
 // chunk unique while it is queued, and lets it be published again after.
 func (q *Queue) streams() []jetstream.StreamConfig {
-	jobs, dead, _ := q.sizes()
+	jobs, dead, kv := q.sizes()
 	return []jetstream.StreamConfig{{
 		Name: jobsStream, Subjects: []string{jobsPrefix + ">"}, Storage: q.storage(),
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
@@ -75,8 +75,15 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 		Description: "Answers, for a day",
 	}, {
 		Name: deadStream, Subjects: []string{deadPrefix + ">"}, Storage: q.storage(),
-		Retention: jetstream.LimitsPolicy, MaxMsgsPerSubject: 1, MaxAge: deadAge, MaxBytes: dead,
+		Retention: jetstream.LimitsPolicy, MaxMsgsPerSubject: 1, MaxAge: deadAge, MaxBytes: dead, AllowDirect: true,
 		Description: "Dead letters: chunks that were given up",
+	}, {
+		// As the client creates a bucket, but for roll-ups: by one of those, whoever may
+		// write one key could empty the bucket.
+		Name: kvStream, Subjects: []string{bucketPrefix + ">"}, Storage: q.storage(),
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxMsgsPerSubject: 1, MaxAge: kvAge, MaxBytes: kv,
+		AllowDirect: true, DenyDelete: true,
+		Description: "Jobs, cancelled jobs, tries, definitions",
 	}}
 }
 
@@ -123,16 +130,6 @@ func (q *Queue) ensure(ctx context.Context) (kv jetstream.KeyValue, err error) {
 		}
 	}
 	kv, err = q.js.KeyValue(ctx, bucket)
-	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		_, _, size := q.sizes()
-		kv, err = q.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-			Bucket: bucket, TTL: kvAge, MaxBytes: size, Storage: q.storage(),
-			Description: "Jobs, cancelled jobs, tries, definitions",
-		})
-		if errors.Is(err, jetstream.ErrBucketExists) {
-			kv, err = q.js.KeyValue(ctx, bucket)
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucket, err)
 	}
