@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"time"
 
@@ -279,6 +280,25 @@ func (d *disturbed) repaired(ctx context.Context, p *process.Process) (found res
 	return found, err
 }
 
+// deleted removes what the programs stand on, one after another, while a job runs, as
+// an operator may by mistake: they create it anew.
+func deleted(ctx context.Context, l *lab) (found result, err error) {
+	d, err := l.disturbed(ctx, mix{seed: 15, chunks: 100, searches: 48, depth: 28})
+	if err != nil {
+		return found, err
+	}
+	defer d.ops.close()
+	stream := func(name string) func(context.Context) error {
+		return func(ctx context.Context) error { return d.ops.DeleteStream(ctx, name) }
+	}
+	return d.while(ctx, "an audit found losses", lostChunks,
+		func(ctx context.Context) error { return d.ops.DeleteConsumer(ctx, "JOBS", "v1-bulk") },
+		stream("KV_antipode"), stream("DEAD"), stream("JOBS"),
+		func(ctx context.Context) error {
+			return errors.Join(d.ops.answered(ctx, 80), d.ops.DeleteStream(ctx, "RESULTS"))
+		})
+}
+
 // filled waits until a stream holds so many messages.
 func (o *operator) filled(ctx context.Context, stream string, messages int) error {
 	return until(ctx, fmt.Sprintf("%s holds %d", stream, messages), func() (bool, error) {
@@ -309,9 +329,16 @@ func lostAcks(ctx context.Context, l *lab) (found result, err error) {
 	}
 	defer x.close()
 	d.url = x.url()
-	cuts := make([]func(context.Context) error, 20)
+	times := 20
+	if l.short {
+		times = 8
+	}
+	rng := rand.New(rand.NewPCG(14, 1))
+	cuts := make([]func(context.Context) error, times)
 	for i := range cuts {
-		cuts[i] = x.cut
+		cuts[i] = func(ctx context.Context) error {
+			return errors.Join(pause(ctx, time.Duration(rng.Int64N(int64(heardTime)))), x.cut(ctx))
+		}
 	}
 	found, err = d.while(ctx, "reconnects", `"NATS is back"`, cuts...)
 	found.often = int(x.lost.Load())
@@ -330,7 +357,7 @@ func full(ctx context.Context, l *lab) (found result, err error) {
 	_, err = d.ops.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "JOBS", Subjects: []string{"antipode.v1.jobs.>"}, Retention: jetstream.WorkQueuePolicy,
 		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1,
-		MaxBytes: d.job.size() / 10,
+		MaxBytes: d.job.size() / 3,
 	})
 	if err != nil {
 		return found, err

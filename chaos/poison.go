@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -87,7 +88,55 @@ func crashes(ctx context.Context, l *lab) (found result, err error) {
 	if found.often != 4 || failed != chunkRecords || !strings.Contains(p.Log(), "256 failed") {
 		return found, fmt.Errorf("%d crashes and %d failed records, want 4 and %d: %s", found.often, failed, chunkRecords, p.Log())
 	}
-	return found, o.letter(ctx)
+	if err := o.letter(ctx); err != nil {
+		return found, err
+	}
+	again, err := l.retried(ctx, o, s.url(), j)
+	found.add(again)
+	return found, err
+}
+
+// retried lists the dead letter and has its chunk tried again, by a worker that is
+// not at fault: the job then has all its answers.
+func (l *lab) retried(ctx context.Context, o *operator, url string, j *job) (t tally, err error) {
+	id, err := o.jobID(ctx)
+	if err != nil {
+		return t, err
+	}
+	for _, w := range l.all("worker") {
+		w.Kill()
+	}
+	if _, err := l.worker(ctx, url); err != nil {
+		return t, err
+	}
+	list, err := l.start(l.command(ctx, nil, "submit", "dead", "list", "--nats", url))
+	if err != nil {
+		return t, err
+	}
+	if err := ended(ctx, list, 0); err != nil {
+		return t, err
+	}
+	if list.Count(id+"/1") != 1 || list.Count("begun 4 times") != 1 {
+		return t, fmt.Errorf("'submit dead list' says %s", list.Log())
+	}
+	retry, err := l.start(l.command(ctx, nil, "submit", "dead", "retry", "--nats", url, id+"/1"))
+	if err != nil {
+		return t, err
+	}
+	if err := ended(ctx, retry, 0); err != nil {
+		return t, err
+	}
+	if err := errors.Join(o.empty(ctx, "DEAD"), o.empty(ctx, "JOBS")); err != nil {
+		return t, err
+	}
+	p, err := l.resume(ctx, url, id, j.file, "again")
+	if err != nil {
+		return t, err
+	}
+	if err := ended(ctx, p, 0); err != nil {
+		return t, err
+	}
+	return l.compare(j, "again")
 }
 
 // revive starts a worker in the place of each that crashed, until the job is over.

@@ -61,6 +61,7 @@ var rows = []row{
 	{name: "jobs-purged", fault: "all that is queued is purged", run: purgedJobs},
 	{name: "results-expired", fault: "results are gone before they are read", run: expired},
 	{name: "results-recreated", fault: "the stream of results is deleted and created anew", run: recreated},
+	{name: "deleted", fault: "consumer, bucket and streams are deleted in turn while a job runs", limit: 4 * time.Minute, run: deleted},
 	{name: "acks-lost", fault: "connections are cut before publishes are acked", short: true, run: lostAcks},
 	{name: "jobs-full", fault: "there is no room for a job", short: true, run: full},
 	{name: "submit-dies", fault: "submit is interrupted and killed in turn, and resumed", short: true, run: submitDies},
