@@ -24,9 +24,29 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "stays":
 		fmt.Fprintln(os.Stderr, "here", os.Getenv("ANTIPODE_NATS_URL"), os.Getenv("TMPDIR"))
-		select {}
+		time.Sleep(time.Hour) // not for ever, which Go would call a deadlock
+	case "parent":
+		parent()
+		time.Sleep(time.Hour) // not for ever, which Go would call a deadlock
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// parent starts a program that holds the same pipe.
+func parent() {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := Command(context.Background(), "", self)
+	cmd.Env = append(cmd.Env, role+"=stays")
+	cmd.ExtraFiles = []*os.File{os.NewFile(3, "pipe")}
+	other, err := Start(cmd)
+	if err != nil {
+		panic(err)
+	}
+	parts, err := other.Await(context.Background(), regexp.MustCompile("^(here) "))
+	fmt.Println("the other:", parts, err)
 }
 
 func start(t *testing.T, ctx context.Context, as string) *Process {
