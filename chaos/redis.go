@@ -68,7 +68,7 @@ func told(commands ...string) func(context.Context, *server) error {
 
 // searches is a job of a thousand records that are all searched.
 func (l *lab) searches(ctx context.Context) (*job, error) {
-	return l.job(ctx, mix{seed: 5, chunks: 4, searches: chunkRecords, depth: 14})
+	return l.job(ctx, mix{seed: 55, chunks: 4, searches: chunkRecords, depth: 14})
 }
 
 // sickRedis answers a job with each sickness: as without Redis, hardly later, and

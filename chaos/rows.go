@@ -71,6 +71,7 @@ var rows = []row{
 	{name: "rolling", fault: "all workers are restarted in turn", short: true, run: rolling},
 	{name: "redis-sick", fault: "Redis cannot do what it is for", short: true, alone: true, run: sickRedis},
 	{name: "redis-lies", fault: "Redis holds garbage and lies", short: true, run: lyingRedis},
+	{name: "budgets", fault: "records take more time, states and memory than they may", short: true, alone: true, run: budgets},
 	{name: "slow-reader", fault: "the answers' reader is slow, and stops for a while", short: true, limit: 5 * time.Minute, run: slowReader},
 	{name: "fairness", fault: "bulk records take all of two workers' time", short: true, alone: true, run: fairness},
 }
