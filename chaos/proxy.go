@@ -119,16 +119,21 @@ const heardTime = 100 * time.Millisecond
 
 // cut cuts all connections: first what comes from the server, then the rest.
 func (p *proxy) cut(ctx context.Context) error {
-	p.mu.Lock()
-	var cut []*link
-	for k := range p.links {
-		k.deaf.Store(true)
-		cut = append(cut, k)
-	}
-	p.mu.Unlock()
+	deaf := p.deafen()
 	err := pause(ctx, heardTime)
-	for _, k := range cut {
+	for _, k := range deaf {
 		k.close()
 	}
 	return err
+}
+
+// deafen lets no client hear any more, and returns their connections.
+func (p *proxy) deafen() (all []*link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k := range p.links {
+		k.deaf.Store(true)
+		all = append(all, k)
+	}
+	return all
 }
