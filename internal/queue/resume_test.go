@@ -381,7 +381,7 @@ func TestAuditRegistersTheJobAgain(t *testing.T) {
 		return err == nil && e.Records == 3
 	}
 	eventually(t, "the job is known", known)
-	if err := q.kv.Purge(t.Context(), jobKey(spec.Owner, spec.Job)); err != nil {
+	if err := q.kv.Delete(t.Context(), jobKey(spec.Owner, spec.Job)); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the job is known again", known)
