@@ -162,10 +162,23 @@ func (s *server) giveBack(take context.Context, lane Lane, it jetstream.Messages
 			}
 			return
 		}
-		s.say(msg.Nak(), "nak", "subject", msg.Subject())
+		s.handBack(msg)
 		if take.Err() != nil {
 			s.handedBack()
 		}
 		s.observe(&Outcome{Lane: lane, End: HandedBack})
 	}
+}
+
+// handBack gives a chunk back that was never begun. Its next delivery is its second,
+// and would be taken for a second try.
+func (s *server) handBack(msg jetstream.Msg) {
+	if meta, err := msg.Metadata(); err == nil && meta.NumDelivered == 1 {
+		if chunk, err := decodeChunk(msg); !errors.Is(err, errNameless) {
+			ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+			defer cancel()
+			s.say(s.setTries(ctx, chunk, 0), "a chunk was not begun", "job", chunk.Job)
+		}
+	}
+	s.say(msg.Nak(), "nak", "subject", msg.Subject())
 }

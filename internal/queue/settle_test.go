@@ -71,6 +71,27 @@ func TestHeldChunksAreGivenBack(t *testing.T) {
 	leftTries(t, q)
 }
 
+// A chunk that goes back before it was begun, however often, was never tried.
+func TestUnbegunChunksAreNoTries(t *testing.T) {
+	q := connect(t, startServer(t).URL(), lenient())
+	spec := newSpec()
+	chunk := numbered(spec, 2)[0]
+	push(t, q, Bulk, chunk)
+	worker := &server{Queue: q}
+	for range limit.Tries + 2 {
+		worker.handBack(pull(t, q, Bulk))
+	}
+	if n, err := q.tries(t.Context(), chunk); n != 0 || err != nil {
+		t.Errorf("begun %d times, %v", n, err)
+	}
+	serve(t, q, 1, 0, echo)
+	eventually(t, "the chunk is answered", func() bool { return messages(t, q, jobsStream) == 0 })
+	if n := messages(t, q, deadStream); n != 0 {
+		t.Errorf("%d dead letters", n)
+	}
+	leftTries(t, q)
+}
+
 // leftTries fails the test where tries are left in the bucket.
 func leftTries(t *testing.T, q *Queue) {
 	t.Helper()
