@@ -71,6 +71,13 @@ func (s *submission) allJobs(ctx context.Context, q *queue.Queue) error {
 		}
 		fmt.Fprintf(t, "%s\t%d chunks wait, %d are with workers or put off\n", lane, d.Pending, d.Unacked)
 	}
+	dead, err := q.DeadLetters(ctx)
+	if err != nil {
+		return err
+	}
+	if dead > 0 {
+		fmt.Fprintf(t, "dead\t%d letters: 'submit dead list'\n", dead)
+	}
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -187,6 +187,9 @@ func TestDeadLetters(t *testing.T) {
 			t.Errorf("no %q in the list: %s", want, got)
 		}
 	}
+	if got, _ := submit(t, 0, "status", "--nats", url); !strings.Contains(got, "1 letters") {
+		t.Errorf("status: %s", got)
+	}
 	submit(t, 2, "dead", "retry", "--nats", url)
 	submit(t, 1, "dead", "retry", "--nats", url, "job/4")
 	if _, said := submit(t, 0, "dead", "retry", "--nats", url, "job/3"); !strings.Contains(said, "1 chunks are queued") {

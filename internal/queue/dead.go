@@ -55,6 +55,19 @@ func (q *Queue) Dead(ctx context.Context, owner string) (all []*Letter, err erro
 	return all, err
 }
 
+// DeadLetters counts those of all owners.
+func (q *Queue) DeadLetters(ctx context.Context) (n int, err error) {
+	err = q.ask(ctx, func(ctx context.Context) error {
+		s, err := q.js.Stream(ctx, deadStream)
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", deadStream, err)
+		}
+		n = int(s.CachedInfo().State.Msgs)
+		return nil
+	}, "$JS.API.STREAM.INFO."+deadStream)
+	return n, err
+}
+
 // readLetter reads the headers of a dead letter; nil where its subject is none.
 func readLetter(m jetstream.Msg) *Letter {
 	tokens := strings.Split(strings.TrimPrefix(m.Subject(), deadPrefix), ".")
