@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,13 +18,18 @@ import (
 	"antipode/internal/puzzle"
 )
 
+const rolesFile = "../../configs/nats.conf"
+
 // roleServer runs a server with the roles of configs/nats.conf until the test ends.
-func roleServer(t *testing.T) (url string) {
+func roleServer(t *testing.T) (url string) { return serverOf(t, rolesFile) }
+
+// serverOf runs a server with a configuration file, but for its port and store.
+func serverOf(t *testing.T, file string) (url string) {
 	t.Helper()
 	t.Setenv("ANTIPODE_WORKER_PASSWORD", "work-hush")
 	t.Setenv("ANTIPODE_OPERATOR_PASSWORD", "operate-hush")
 	return customServer(t, func(o *natsserver.Options) {
-		conf, err := natsserver.ProcessConfigFile("../../configs/nats.conf")
+		conf, err := natsserver.ProcessConfigFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,5 +359,104 @@ func TestOperator(t *testing.T) {
 	}
 	if n := messages(t, w, deadStream); n != 0 {
 		t.Errorf("%d dead letters", n)
+	}
+}
+
+// The server's answer goes wherever a request says, but not out of the account.
+func TestAnswersStayInTheAccount(t *testing.T) {
+	url := roleServer(t)
+	w := connectAs(t, asWorker(url))
+	q := connectAs(t, asSubmit(url))
+	if _, err := w.js.Publish(t.Context(), resultsPrefix+"public.J.0.1", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.kv.PutString(t.Context(), "job.public.J", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range []string{"$JS.API.STREAM.INFO.JOBS", "$JS.API.DIRECT.GET.KV_antipode.$KV.antipode.job.public.J", "antipode.v1.jobs.bulk.public.J.0"} {
+		for _, reply := range []string{
+			"$JS.API.STREAM.PURGE.RESULTS", "$JS.API.STREAM.DELETE.DEAD", "$KV.antipode.cancel.other.J", "antipode.v1.results.other.J.0.1", "antipode.v1.jobs.bulk.other.J.0",
+		} {
+			if err := q.nc.PublishRequest(ask, reply, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Asked after all of these, and answered after them.
+	if _, err := q.kv.Get(t.Context(), "job.public.J"); err != nil {
+		t.Fatal(err)
+	}
+	if jobs, results := messages(t, w, jobsStream), messages(t, w, resultsStream); jobs != 1 || results != 1 {
+		t.Errorf("%d chunks and %d results, want one of each", jobs, results)
+	}
+	messages(t, w, deadStream) // it is still there
+	if _, err := w.kv.Get(t.Context(), "cancel.other.J"); !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Errorf("another's cancellation: error %v", err)
+	}
+}
+
+// Permissions and imports of the submitters say the same.
+func TestPermissionsAreImports(t *testing.T) {
+	text, err := os.ReadFile(rolesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _ := between(t, string(text), "MAY_SUBMIT = {", "  ]}\n")
+	var permitted, imported []string
+	for _, m := range regexp.MustCompile(`(?m)^    "(\S+)"`).FindAllStringSubmatch(list, -1) {
+		permitted = append(permitted, m[1])
+	}
+	for _, m := range regexp.MustCompile(`service = \{account = ANTIPODE, subject = "(\S+)"`).FindAllStringSubmatch(string(text), -1) {
+		if m[1] != "$JS.API.INFO" {
+			imported = append(imported, m[1])
+		}
+	}
+	if len(permitted) < 20 || !slices.Equal(permitted, imported) {
+		t.Errorf("permitted\n%q\nimported\n%q", permitted, imported)
+	}
+}
+
+// between returns the part of a text from one mark to the end of another.
+func between(t *testing.T, text, from, to string) (part string, end int) {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, from)
+	part, _, found := strings.Cut(rest, to)
+	if !ok || !found {
+		t.Fatalf("no %q … %q", from, to)
+	}
+	return from + part + to, len(text) - len(rest) + len(part) + len(to)
+}
+
+// Another owner is added as the file says, and neither sees the other.
+func TestAnotherOwner(t *testing.T) {
+	text, err := os.ReadFile(rolesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := strings.NewReplacer("public", "judge", "PUBLIC", "JUDGE", "MAY_SUBMIT", "MAY_JUDGE", "user = public,", "user = judge, password = judge-hush,")
+	may, end := between(t, string(text), "MAY_SUBMIT = {", "\n}\n")
+	conf := string(text[:end]) + copied.Replace(may) + string(text[end:])
+	account, end := between(t, conf, "  PUBLIC {", "\n  }\n")
+	url := serverOf(t, fileOf(t, "nats.conf", conf[:end]+copied.Replace(account)+conf[end:]))
+
+	w := connectAs(t, asWorker(url))
+	serve(t, w, 1, 1, echo)
+	public := connectAs(t, asSubmit(url))
+	judge := connectAs(t, Config{URL: url, Access: Access{User: "judge", Password: "judge-hush"}, Inbox: SubmitInbox("judge")})
+	for owner, q := range map[string]*Queue{"public": public, "judge": judge} {
+		spec := newSpec()
+		spec.Owner = owner
+		var all written
+		completes(t, running(t, q, Run{Spec: spec, Entry: &Entry{File: "f"}, Next: inTurn(numbered(spec, 3)), Write: all.write}))
+		all.check(t, 3)
+	}
+	if _, err := openAs(t, Config{URL: url, Access: Access{User: "judge"}, Inbox: SubmitInbox("judge")}); err == nil {
+		t.Error("judge needs no password")
+	}
+	for owner, q := range map[string]*Queue{"judge": public, "public": judge} {
+		isRefusal(t, q.Ask(t.Context(), func(ctx context.Context) error {
+			_, err := q.Jobs(ctx, owner, "")
+			return err
+		}), "job."+owner)
 	}
 }
