@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"time"
+
+	"antipode/internal/process"
 )
 
 // programs are the baselines: single-process programs as they are usually
@@ -44,9 +47,7 @@ func newLab(ctx context.Context, scale float64) (*lab, error) {
 		return nil, err
 	}
 	l := &lab{dir: dir, scale: scale}
-	build := l.command(ctx, "go", "build", "-o", dir, "antipode/cmd/submit", "antipode/cmd/worker", "github.com/nats-io/nats-server/v2")
-	build.Env = append(build.Env, "CGO_ENABLED=0")
-	if err := quiet(build); err != nil {
+	if err := process.Build(ctx, dir, "antipode/cmd/submit", "antipode/cmd/worker", "github.com/nats-io/nats-server/v2"); err != nil {
 		l.close()
 		return nil, err
 	}
@@ -162,12 +163,13 @@ func (l *lab) started(ctx context.Context, env ...string) (baseline, ours *side,
 	ours = &side{name: "worker", close: c.stop, once: func(ctx context.Context) (trial, error) {
 		cmd := l.command(ctx, l.program("worker"), "--nats", c.url)
 		cmd.Env = append(cmd.Env, env...)
-		p, _, err := launch(cmd, workerReady)
+		began := time.Now()
+		p, _, err := launch(ctx, cmd, workerReady)
 		if err != nil {
 			return trial{}, err
 		}
-		ready := p.ready.Seconds()
-		p.stop()
+		ready := time.Since(began).Seconds()
+		p.Kill()
 		return trial{values: map[string]float64{seconds: ready}}, nil
 	}}
 	return nil, ours, nil

@@ -1,36 +1,23 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
+
+	"antipode/internal/process"
 )
 
-// killTime bounds what is waited for after a program was killed.
-const killTime = 5 * time.Second
-
-// command is a program that ends with ctx. It takes no settings from the
-// environment of this one, and its temporary files go with the lab.
+// command is a program that ends with ctx, and whose temporary files go with the lab.
 func (l *lab) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.WaitDelay = killTime
-	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "ANTIPODE_") {
-			cmd.Env = append(cmd.Env, e)
-		}
-	}
-	cmd.Env = append(cmd.Env, "TMPDIR="+l.dir)
-	return cmd
+	return process.Command(ctx, l.dir, name, args...)
 }
 
 // quiet runs a program to its end; its error is the first line it says.
@@ -95,13 +82,6 @@ func reply(cmd *exec.Cmd) (trial, error) {
 	return trial{values: r.Values}, nil
 }
 
-// process is a program that runs until it is stopped.
-type process struct {
-	cmd   *exec.Cmd
-	ready time.Duration // from its start until it said what was awaited
-	over  chan struct{} // closed when nothing of its log is left to read
-}
-
 // What programs log when they are ready.
 var (
 	workerReady = regexp.MustCompile(`"msg":"ready"`)
@@ -109,50 +89,27 @@ var (
 	natsListens = regexp.MustCompile(`Listening for client connections on (\S+)`)
 )
 
-// launch starts a program and waits until it has logged what is awaited, in that
-// order; it returns what the parts of the expressions matched.
-func launch(cmd *exec.Cmd, awaited ...*regexp.Regexp) (p *process, matched []string, err error) {
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
+// launch starts a program and waits until it has logged what is awaited; it returns
+// what the parts of the expressions matched.
+func launch(ctx context.Context, cmd *exec.Cmd, awaited ...*regexp.Regexp) (p *process.Process, matched []string, err error) {
+	if p, err = process.Start(cmd); err != nil {
 		return nil, nil, err
 	}
-	p = &process{cmd: cmd, over: make(chan struct{})}
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return nil, nil, err
-	}
-	said := ""
-	for lines := bufio.NewScanner(stderr); lines.Scan(); {
-		said = lines.Text()
-		m := awaited[0].FindStringSubmatch(said)
-		if m == nil {
-			continue
+	for _, a := range awaited {
+		parts, err := p.Await(ctx, a)
+		if err != nil {
+			p.Kill()
+			return nil, nil, err
 		}
-		matched = append(matched, m[1:]...)
-		if awaited = awaited[1:]; len(awaited) > 0 {
-			continue
-		}
-		p.ready = time.Since(began)
-		go func() {
-			defer close(p.over)
-			io.Copy(io.Discard, stderr)
-		}()
-		return p, matched, nil
+		matched = append(matched, parts...)
 	}
-	return nil, nil, failed(cmd, errors.Join(errors.New("it ended"), cmd.Wait()), said)
-}
-
-// stop kills the program and waits for its end.
-func (p *process) stop() {
-	p.cmd.Process.Kill()
-	<-p.over
-	p.cmd.Wait()
+	return p, matched, nil
 }
 
 // cluster is a nats-server, with a store of its own, and workers.
 type cluster struct {
 	url       string
-	processes []*process
+	processes []*process.Process
 }
 
 // cluster starts a server and so many workers, which cache nothing.
@@ -168,7 +125,7 @@ func (l *lab) cluster(ctx context.Context, workers int, args ...string) (_ *clus
 		return nil, err
 	}
 	server := l.command(ctx, l.program("nats-server"), "-a", "127.0.0.1", "-p", "-1", "-js", "-sd", store)
-	p, address, err := launch(server, natsListens, natsReady)
+	p, address, err := launch(ctx, server, natsListens, natsReady)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +134,7 @@ func (l *lab) cluster(ctx context.Context, workers int, args ...string) (_ *clus
 	for range workers {
 		cmd := l.command(ctx, l.program("worker"), append([]string{"--nats", c.url}, args...)...)
 		cmd.Env = append(cmd.Env, "ANTIPODE_CACHE_MODE=none")
-		p, _, err := launch(cmd, workerReady)
+		p, _, err := launch(ctx, cmd, workerReady)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +145,7 @@ func (l *lab) cluster(ctx context.Context, workers int, args ...string) (_ *clus
 
 func (c *cluster) stop() {
 	for _, p := range c.processes {
-		p.stop()
+		p.Kill()
 	}
 	c.processes = nil
 }

@@ -64,8 +64,11 @@ func (l *lab) boards(n int) (boards []string, err error) {
 	return boards, nil
 }
 
+// askTime is how long one question may take.
+const askTime = 5 * time.Second
+
 func askOne(ctx context.Context, nc *nats.Conn, board string) error {
-	ctx, cancel := context.WithTimeout(ctx, killTime)
+	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	m, err := nc.RequestWithContext(ctx, "antipode.v1.solve.eight", []byte(board))
 	if err != nil {
