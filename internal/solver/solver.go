@@ -145,7 +145,8 @@ func (p Plan) Leads(q *puzzle.Question) bool {
 // goes on.
 //
 // What searches have paid for is made after the answer, within no budget. An answer
-// that is exceeded must not come late, so that the next question makes it first.
+// that is exceeded must not come late, so that then the next question makes the
+// table, which answers it, and patterns are left to Pay.
 func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want puzzle.Want, budget job.Budget, progress *atomic.Int64, buf []uint8) (job.Answer, error) {
 	var known job.Answer
 	if plan.Known(q, want, buf, &known) {
@@ -154,7 +155,7 @@ func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want 
 	if progress == nil {
 		progress = new(atomic.Int64)
 	}
-	if q.Distinct && s.targets.pay(ctx, plan.target, progress) {
+	if q.Distinct && s.targets.payTable(ctx, plan.target, progress) {
 		if again := plan.target.plan(q); again.Known(q, want, buf, &known) {
 			return known, nil
 		}
@@ -167,6 +168,14 @@ func (s *Solver) Solve(ctx context.Context, q *puzzle.Question, plan Plan, want 
 		}
 	}
 	return answer, err
+}
+
+// Pay makes what the searches for questions with this plan have paid for, where an
+// answer that was exceeded could not wait for it. It is to be called when none waits.
+func (s *Solver) Pay(ctx context.Context, plan Plan) {
+	if plan.Method == BySearch {
+		s.targets.pay(ctx, plan.target, new(atomic.Int64))
+	}
 }
 
 // effort is what an answer cost, in states of a search; a node of deepening costs an

@@ -276,19 +276,23 @@ func (ts *targets) open(ctx context.Context, t *target) bool {
 	return err == nil
 }
 
-// pay makes the table or the patterns for which searches have paid. First it looks
-// whether there is a file of the table by now. It tells whether there is a table.
-func (ts *targets) pay(ctx context.Context, t *target, progress *atomic.Int64) bool {
+// pay makes the table or the patterns for which searches have paid.
+func (ts *targets) pay(ctx context.Context, t *target, progress *atomic.Int64) {
+	cost := t.patternCost()
+	if !ts.payTable(ctx, t, progress) && cost > 0 && t.spent.Load() >= cost && t.patterns.Load() == nil {
+		ts.makePatterns(ctx, t)
+	}
+}
+
+// payTable makes the table for which searches have paid. First it looks whether
+// there is a file of it by now. It tells whether there is a table.
+func (ts *targets) payTable(ctx context.Context, t *target, progress *atomic.Int64) bool {
 	if ts.look(ctx, t) {
 		return true
 	}
-	spent := t.spent.Load()
-	switch cost := t.tableCost(); {
-	case cost > 0 && spent >= cost:
+	if cost := t.tableCost(); cost > 0 && t.spent.Load() >= cost {
 		t.spent.Store(0)               // where there is no room for it, it must be paid for anew
 		_ = ts.build(ctx, t, progress) // without a table it is searched as before
-	case t.patternCost() > 0 && spent >= t.patternCost() && t.patterns.Load() == nil:
-		ts.makePatterns(ctx, t)
 	}
 	return t.table.Load() != nil
 }

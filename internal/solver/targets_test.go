@@ -170,8 +170,8 @@ func TestTablesComeAndGo(t *testing.T) {
 	}
 }
 
-// Patterns are paid for by searches that are too short to need them; then even
-// those of small budgets have them.
+// Patterns are paid for by searches that are too short to need them, and made when
+// no answer waits; then even those of small budgets have them.
 func TestPatternsDespiteSmallBudgets(t *testing.T) {
 	s := newSolver()
 	p := slide(t, 4, 3)
@@ -183,6 +183,10 @@ func TestPatternsDespiteSmallBudgets(t *testing.T) {
 		}
 		spent += a.Nodes
 	}
+	if s.targets.of(q).patterns.Load() != nil {
+		t.Error("an answer that is exceeded waited for patterns")
+	}
+	s.Pay(context.Background(), s.Plan(q))
 	a, err := s.Solve(context.Background(), q, s.Plan(q), puzzle.Moves, job.Budget{States: 100_000}, nil, nil)
 	if err != nil || a.Status != job.Solved || a.Method != "deepening" || !q.Space.Replay(q.Start, q.Goal, a.Moves) {
 		t.Errorf("%+v, %v", a, err)

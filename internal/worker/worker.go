@@ -64,7 +64,20 @@ func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int6
 	}
 	res.Seconds = time.Since(began).Seconds()
 	res.Worker = w.Name
-	return res, func() { w.Cache.Remember(a.learned) }, nil
+	return res, func() { a.remember(ctx) }, nil
+}
+
+// payTime bounds how long a slot that has answered is at what its searches have paid
+// for. It is less than a worker has to stop.
+const payTime = 10 * time.Second
+
+// remember keeps what was learned, and makes what answers that are exceeded could
+// not wait for. The chunk's ctx has ended.
+func (a *answering) remember(ctx context.Context) {
+	a.w.Cache.Remember(a.learned)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTime)
+	defer cancel()
+	a.w.Solver.Pay(ctx, a.unpaid)
 }
 
 // Fail makes the result of a chunk that is given up: each of its records failed.
@@ -102,6 +115,7 @@ type answering struct {
 	waiting []waiting
 	keys    []cache.Key // of those that wait and may be cached
 	learned []cache.Entry
+	unpaid  solver.Plan // of the last record that was exceeded
 }
 
 // waiting is a record that waits for the cache.
@@ -401,6 +415,9 @@ func (a *answering) search(key cache.Key, wait *waiting) (job.Answer, error) {
 		if broken != nil {
 			return *broken, nil
 		}
+		if err == nil && answer.Status == job.Exceeded {
+			a.unpaid = wait.plan
+		}
 		if err == nil && answer.Status.Final() {
 			a.w.Cache.Keep(key, cache.Answer{Status: answer.Status, Moves: answer.Moves})
 		}
@@ -432,6 +449,9 @@ func (a *answering) solve(rec *job.Record, plan solver.Plan) (*job.Answer, error
 		a.searched(began)
 		if err != nil {
 			return nil, err
+		}
+		if found.Status == job.Exceeded {
+			a.unpaid = plan
 		}
 		answer = &found
 	}
