@@ -283,9 +283,10 @@ func (s *submission) leave(q *queue.Queue, in *input, cause error) {
 	case s.cfg.NATS.URL == "":
 		s.advice = append(s.advice, in.name+" is not finished; with a NATS server (--nats) it could be resumed")
 	case in.info.Mode().IsRegular() && !errors.Is(cause, syscall.EPIPE) && !errors.As(cause, new(*inputError)):
-		s.advice = append(s.advice,
-			"go on with: "+s.command("resume", in),
-			"or end it with: "+s.command("cancel", in))
+		s.advice = append(s.advice, "go on with: "+s.command("resume", in))
+		if !errors.Is(cause, queue.ErrCancelled) {
+			s.advice = append(s.advice, "or end it with: "+s.command("cancel", in))
+		}
 	default:
 		ctx, cancel := context.WithTimeout(context.Background(), cancelTime)
 		defer cancel()

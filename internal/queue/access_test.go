@@ -124,7 +124,7 @@ func TestRolesDoTheirWork(t *testing.T) {
 	if err := q.Cancel(t.Context(), "public", slow.Job); err != nil {
 		t.Fatal(err)
 	}
-	if err := await(t, ended, "the end of the chunk"); !errors.Is(err, errCancelled) {
+	if err := await(t, ended, "the end of the chunk"); !errors.Is(err, ErrCancelled) {
 		t.Errorf("ended with %v", err)
 	}
 }

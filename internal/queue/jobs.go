@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -194,11 +193,7 @@ func (q *Queue) Uncancel(ctx context.Context, owner, id string) error {
 	defer cancel()
 	key := cancelKey(owner, id)
 	err := q.ask(ctx, func(ctx context.Context) error {
-		_, err := q.kv.Get(ctx, key)
-		switch {
-		case errors.Is(err, jetstream.ErrKeyNotFound):
-			return nil
-		case err != nil:
+		if cancelled, err := q.cancelledJob(ctx, owner, id); err != nil || !cancelled {
 			return err
 		}
 		return q.kv.Delete(ctx, key)

@@ -96,8 +96,23 @@ func (q *Queue) Cancel(ctx context.Context, owner, id string) error {
 	return nil
 }
 
-// errCancelled is the cause of a chunk's context when its job was cancelled.
-var errCancelled = errors.New("the job was cancelled")
+// ErrCancelled says that a job was cancelled while it was run. It is the cause of its
+// chunks' contexts, too.
+var ErrCancelled = errors.New("the job was cancelled")
+
+// cancelledJob reports whether a job is marked as cancelled.
+func (q *Queue) cancelledJob(ctx context.Context, owner, id string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := q.kv.Get(ctx, cancelKey(owner, id))
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("is job %s cancelled: %w", id, err)
+	}
+	return true, nil
+}
 
 // cancellations knows the cancelled jobs, and ends the work on their chunks.
 type cancellations struct {
@@ -168,7 +183,7 @@ func (c *cancellations) mark(name string, cancelled bool) {
 	}
 	c.jobs[name] = struct{}{}
 	for _, cancel := range c.held[name] {
-		cancel(errCancelled)
+		cancel(ErrCancelled)
 	}
 }
 
@@ -181,7 +196,7 @@ func (c *cancellations) hold(ctx context.Context, chunk *job.Chunk) (context.Con
 	defer c.mu.Unlock()
 	_, now := c.jobs[name]
 	if _, before := c.old[name]; now || before {
-		cancel(errCancelled)
+		cancel(ErrCancelled)
 	}
 	if c.held[name] == nil {
 		c.held[name] = map[*job.Chunk]context.CancelCauseFunc{}

@@ -75,6 +75,7 @@ type run struct {
 	told     bool             // Waiting, since then
 	audited  time.Time        // last
 	defined  time.Time        // last
+	marked   time.Time        // when it was last asked whether the job is cancelled
 	returns  int64            // of the server, when the job was last audited
 }
 
@@ -99,8 +100,8 @@ type cut struct {
 }
 
 // Run publishes a job's chunks, under its window, and writes their results in
-// order. It returns when all is written, with the error of Next if it had one; or
-// at once with the error of Write, or ctx's.
+// order. It returns when all is written, with the error of Next if it had one; at
+// once with the error of Write, or ctx's; or soon with ErrCancelled.
 func (q *Queue) Run(ctx context.Context, r Run) error {
 	x := &run{
 		Run: &r, q: q, chunks: map[int]*flying{}, queued: map[int]bool{}, answered: map[int]bool{},
@@ -446,6 +447,9 @@ func (x *run) look(ctx context.Context, now time.Time) error {
 	quiet := now.Sub(x.heard)
 	if quiet > x.q.times.quiet {
 		x.tell(fmt.Sprintf("no answer for %s; the job waits for a worker, or its records are hard", x.q.times.quiet))
+		if err := x.wanted(ctx, now); err != nil {
+			return err
+		}
 	}
 	returns := x.q.returns.Load()
 	if due := x.q.times.audit; returns == x.returns && (quiet < due || now.Sub(x.audited) < due) || quiet < x.q.times.quiet/2 {
@@ -453,6 +457,23 @@ func (x *run) look(ctx context.Context, now time.Time) error {
 	}
 	x.audited, x.returns = now, returns
 	return x.audit(ctx)
+}
+
+// wanted tells by an error that the job was cancelled: what is published then is dropped,
+// and its answers never come.
+func (x *run) wanted(ctx context.Context, now time.Time) error {
+	if now.Sub(x.marked) < x.q.times.quiet || !x.q.nc.IsConnected() {
+		return nil
+	}
+	x.marked = now
+	cancelled, err := x.q.cancelledJob(ctx, x.Spec.Owner, x.Spec.Job)
+	if err != nil {
+		return x.passing(ctx, err)
+	}
+	if cancelled {
+		return fmt.Errorf("job %s: %w", x.Spec.Job, ErrCancelled)
+	}
+	return nil
 }
 
 // tell calls Waiting, once in a time in which nothing comes.

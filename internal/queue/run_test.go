@@ -678,6 +678,24 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+// A job that is cancelled while it is run ends: its chunks are dropped however often they
+// are published.
+func TestCancelEndsTheRun(t *testing.T) {
+	t.Parallel()
+	tm := lenient()
+	tm.quiet, tm.audit = 200*time.Millisecond, 400*time.Millisecond
+	q := connect(t, startServer(t).URL(), tm)
+	spec := newSpec()
+	result := running(t, q, Run{Spec: spec, Next: inTurn(numbered(spec, 3)), Write: new(written).write})
+	eventually(t, "all chunks are queued", func() bool { return messages(t, q, jobsStream) == 3 })
+	if err := q.Cancel(t.Context(), spec.Owner, spec.Job); err != nil {
+		t.Fatal(err)
+	}
+	if err := await(t, result, "the end of the run"); !errors.Is(err, ErrCancelled) {
+		t.Errorf("ended with %v, want %v", err, ErrCancelled)
+	}
+}
+
 // ack takes the chunk out of JOBS as if it had been answered.
 func ack(t *testing.T, q *Queue, c *job.Chunk) {
 	t.Helper()

@@ -102,7 +102,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 			remember()
 		}
 		return Answered
-	case errors.Is(cause, errCancelled):
+	case errors.Is(cause, ErrCancelled):
 		s.say(msg.Ack(), "ack", "job", chunk.Job)
 		return Cancelled
 	case hold.Err() != nil:

@@ -333,8 +333,8 @@ func TestCancelledJob(t *testing.T) {
 	if err := q.Cancel(t.Context(), chunks[0].Owner, chunks[0].Job); err != nil {
 		t.Fatal(err)
 	}
-	if err := await(t, causes, "the end of the first chunk"); !errors.Is(err, errCancelled) {
-		t.Errorf("ended with %v, want %v", err, errCancelled)
+	if err := await(t, causes, "the end of the first chunk"); !errors.Is(err, ErrCancelled) {
+		t.Errorf("ended with %v, want %v", err, ErrCancelled)
 	}
 	push(t, q, Bulk, other)
 	settled(t, q)
@@ -405,7 +405,7 @@ func TestCancelTakenBack(t *testing.T) {
 	name := chunk.Owner + "." + chunk.Job
 	c.mark(name, true)
 	ctx, release := c.hold(t.Context(), chunk)
-	if !errors.Is(context.Cause(ctx), errCancelled) {
+	if !errors.Is(context.Cause(ctx), ErrCancelled) {
 		t.Error("a chunk of a cancelled job is held")
 	}
 	release()
