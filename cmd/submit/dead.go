@@ -88,7 +88,8 @@ func (s *submission) letters(ctx context.Context, q *queue.Queue, owner string, 
 	return t.Flush()
 }
 
-// retry queues dead letters again: those of the ids, or all that can be.
+// retry queues dead letters again: those of the ids, or all that can be. It ends where
+// the server is away.
 func (s *submission) retry(ctx context.Context, q *queue.Queue, owner string, ids []string) error {
 	all, err := q.Dead(ctx, owner)
 	if err != nil {
@@ -99,22 +100,26 @@ func (s *submission) retry(ctx context.Context, q *queue.Queue, owner string, id
 		wanted[id] = true
 	}
 	queued := 0
+	defer func() { s.note("%d chunks are queued again", queued) }()
 	var errs []error
 	for _, l := range all {
 		if len(ids) > 0 && !wanted[l.ID()] {
 			continue
 		}
 		delete(wanted, l.ID())
-		if err := q.Retry(ctx, l); err != nil {
+		err := q.Retry(ctx, l)
+		switch {
+		case err == nil:
+			queued++
+		case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
+			return err
+		default:
 			errs = append(errs, err)
-			continue
 		}
-		queued++
 	}
 	for id := range wanted {
 		errs = append(errs, fmt.Errorf("%s is no dead letter; 'submit dead list' shows them", id))
 	}
-	s.note("%d chunks are queued again", queued)
 	if err := errors.Join(errs...); err != nil {
 		return &exitError{exitAnswers, err}
 	}

@@ -87,7 +87,8 @@ func readLetter(m jetstream.Msg) *Letter {
 
 // Retry publishes a dead letter's chunk again, as if it had never been begun, and
 // removes the letter. Its answer takes the place of the failed one; whoever wants it
-// resumes the job.
+// resumes the job. The letter of a cancelled job stays, with ErrCancelled: workers would
+// drop its chunk.
 func (q *Queue) Retry(ctx context.Context, l *Letter) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -114,6 +115,13 @@ func (q *Queue) retry(ctx context.Context, l *Letter, chunk int) error {
 	dead, err := s.GetMsg(ctx, l.seq)
 	if err != nil {
 		return err
+	}
+	cancelled, err := q.cancelledJob(ctx, l.Owner, l.Job)
+	switch {
+	case err != nil:
+		return err
+	case cancelled:
+		return fmt.Errorf("%w; 'submit resume' takes that back", ErrCancelled)
 	}
 	if err := q.kv.Delete(ctx, triesKey(&job.Chunk{Spec: job.Spec{Job: l.Job}, Number: chunk})); err != nil {
 		return err

@@ -329,15 +329,45 @@ func TestRetryOfADeadLetter(t *testing.T) {
 	if err := q.Retry(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
-	serve(t, q, 1, 1, echo)
 	var w written
-	completes(t, running(t, q, Run{Spec: spec, Resume: true, Next: inTurn([]*job.Chunk{chunk}), Write: w.write}))
+	result := running(t, q, Run{Spec: spec, Resume: true, Next: inTurn([]*job.Chunk{chunk}), Write: w.write})
+	eventually(t, "the run is there", func() bool {
+		s, err := q.js.Stream(t.Context(), resultsStream)
+		return err == nil && s.CachedInfo().State.Consumers > 0
+	})
+	serve(t, q, 1, 1, echo)
+	completes(t, result)
+	w.check(t, 1)
 	eventually(t, "the chunk is answered", func() bool { return messages(t, q, jobsStream) == 0 })
 	if got := string(lastOf(t, q, resultsStream, resultSubject(chunk, 1)).Data); got != "answer to 0\n" {
 		t.Errorf("result %q", got)
 	}
 	if n := messages(t, q, deadStream); n != 0 {
 		t.Errorf("%d letters are left", n)
+	}
+}
+
+// A letter whose job is cancelled stays: its chunk would be dropped.
+func TestRetryOfACancelledJob(t *testing.T) {
+	q := connect(t, startServer(t).URL(), lenient())
+	chunk := numbered(newSpec(), 1)[0]
+	m := encodeChunk(Bulk, chunk)
+	m.Subject = deadSubject(chunk)
+	if _, err := q.js.PublishMsg(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Cancel(t.Context(), chunk.Owner, chunk.Job); err != nil {
+		t.Fatal(err)
+	}
+	letters, err := q.Dead(t.Context(), "")
+	if err != nil || len(letters) != 1 {
+		t.Fatalf("%d letters, %v", len(letters), err)
+	}
+	if err := q.Retry(t.Context(), letters[0]); !errors.Is(err, ErrCancelled) {
+		t.Errorf("%v, want %v", err, ErrCancelled)
+	}
+	if jobs, dead := messages(t, q, jobsStream), messages(t, q, deadStream); jobs != 0 || dead != 1 {
+		t.Errorf("%d chunks, %d letters", jobs, dead)
 	}
 }
 

@@ -251,7 +251,14 @@ func (x *run) take(ctx context.Context, c cut) error {
 	delete(x.queued, n)
 	delete(x.answered, n)
 	switch {
-	case f.result != nil, answered && x.fetch(ctx, f), queued && !answered:
+	case f.result != nil, queued && !answered:
+		return nil
+	case answered && x.fetch(ctx, f):
+		if queued && f.result != nil && f.result.ByStatus[job.Failed] > 0 {
+			// Its dead letter is tried again, and the answer will be another. Where it is not,
+			// but its worker was about to ack it, the audit takes this one.
+			f.result = nil
+		}
 		return nil
 	}
 	return x.publish(f)
@@ -377,6 +384,7 @@ func (x *run) accept(p part) {
 	f := x.chunks[p.chunk]
 	if f == nil && p.chunk >= x.taken && len(x.answered) < limit.Noted {
 		x.answered[p.chunk] = true
+		delete(x.queued, p.chunk)
 	}
 	if f == nil || f.result != nil {
 		return
