@@ -83,7 +83,7 @@ func (s *submission) letters(ctx context.Context, q *queue.Queue, owner string, 
 			where += ":" + l.FirstLine
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.ID(), l.Owner, l.Time.Local().Format(time.DateTime),
-			orNone(l.Delivered), orNone(l.Worker), orNone(l.Records), printable(where), printable(l.Reason))
+			orNone(l.Delivered), orNone(l.Worker), orNone(l.Records), where, l.Reason)
 	}
 	return t.Flush()
 }

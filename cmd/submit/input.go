@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"antipode/internal/job"
 	"antipode/internal/limit"
@@ -166,7 +167,7 @@ func (in *input) startsWithBrace() (bool, error) {
 // printable makes a file's name fit for a line of text; of a long one it keeps the end.
 func printable(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) {
 			return '?'
 		}
 		return r

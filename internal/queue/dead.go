@@ -14,7 +14,8 @@ import (
 	"antipode/internal/limit"
 )
 
-// Letter is a dead letter: a chunk that was given up, or a message that was none.
+// Letter is a dead letter: a chunk that was given up, or a message that was none. Its
+// text is fit to be printed.
 type Letter struct {
 	Owner, Job string // tokens
 	Chunk      string // its number, or a token where the message named no chunk
@@ -75,10 +76,12 @@ func readLetter(m jetstream.Msg) *Letter {
 		return nil
 	}
 	h := m.Headers()
+	short := func(s string) string { return shown(clip(s)) }
+	reason := h.Get(hReason)
 	l := &Letter{
-		Owner: clip(tokens[0]), Job: clip(tokens[1]), Chunk: clip(tokens[2]),
-		Reason: h.Get(hReason), Puzzle: clip(h.Get(hPuzzle)), File: clip(h.Get(hFile)), FirstLine: clip(h.Get(hFirstLine)),
-		Records: clip(h.Get(hRecords)), Delivered: clip(h.Get(hDelivered)), Worker: clip(h.Get(hDeadBy)),
+		Owner: short(tokens[0]), Job: short(tokens[1]), Chunk: short(tokens[2]),
+		Reason: shown(reason[:min(len(reason), limit.Reason)]), Puzzle: short(h.Get(hPuzzle)), File: short(h.Get(hFile)), FirstLine: short(h.Get(hFirstLine)),
+		Records: short(h.Get(hRecords)), Delivered: short(h.Get(hDelivered)), Worker: short(h.Get(hDeadBy)),
 		Lost: h.Get(hDeadBytes) != "",
 	}
 	l.Time, _ = time.Parse(time.RFC3339, h.Get(hDeadTime))

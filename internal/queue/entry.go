@@ -102,6 +102,11 @@ func decodeEntry(id string, value []byte) (*Entry, error) {
 	if err := json.Unmarshal(value, e); err != nil {
 		return nil, fmt.Errorf("job %s: its entry cannot be read: %w", id, err)
 	}
+	if len(e.File) > limit.FileHeader {
+		return nil, fmt.Errorf("job %s: its entry names a file with %d bytes, %d are possible", id, len(e.File), limit.FileHeader)
+	}
+	// These are printed, and the file's name travels with the chunks.
+	e.File, e.Hash, e.Puzzle = shown(e.File), shown(e.Hash), shown(e.Puzzle)
 	return e, nil
 }
 

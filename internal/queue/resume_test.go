@@ -2,10 +2,15 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode"
+
+	"github.com/nats-io/nats.go"
 
 	"antipode/internal/job"
 	"antipode/internal/limit"
@@ -294,6 +299,40 @@ func TestEntriesThatCannotBeRead(t *testing.T) {
 	}
 	if _, err := q.Entry(t.Context(), "tester", "none"); !errors.Is(err, ErrNoJob) {
 		t.Errorf("%v, want %v", err, ErrNoJob)
+	}
+}
+
+// What a stranger wrote into the bucket, or into a letter, does not steer who looks at it.
+func TestNothingShownSteersATerminal(t *testing.T) {
+	const evil = "x\x1b[2J\x1b]0;y\a\u009b1m\tz"
+	q := connect(t, startServer(t).URL(), lenient())
+	value, err := json.Marshal(Entry{File: evil, Hash: evil, Puzzle: evil})
+	if err == nil {
+		_, err = q.kv.Put(t.Context(), jobKey("tester", "evil"), value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := q.Entry(t.Context(), "tester", "evil")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nats.NewMsg(deadPrefix + "o\x1b[2J.j\x1b[2J.c\x1b[2J")
+	for _, key := range []string{hReason, hPuzzle, hFile, hFirstLine, hRecords, hDelivered, hDeadBy} {
+		m.Header.Set(key, evil)
+	}
+	if _, err := q.js.PublishMsg(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	letters, err := q.Dead(t.Context(), "")
+	if err != nil || len(letters) != 1 {
+		t.Fatalf("%d letters, %v", len(letters), err)
+	}
+	l := letters[0]
+	for _, s := range []string{e.File, e.Hash, e.Puzzle, l.Owner, l.ID(), l.Reason, l.Puzzle, l.File, l.FirstLine, l.Records, l.Delivered, l.Worker} {
+		if strings.ContainsFunc(s, unicode.IsControl) || len(s) < len("x[2J") {
+			t.Errorf("%q is shown", s)
+		}
 	}
 }
 
