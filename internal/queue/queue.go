@@ -157,8 +157,11 @@ func (q *Queue) start(ctx context.Context, server string) error {
 			if lasting(err) {
 				return fmt.Errorf("NATS at %s: %w", server, err)
 			}
-		} else if err = q.whyAway(); refusesCredentials(err) {
-			return fmt.Errorf("NATS at %s refuses the credentials: %w; set nats.user, nats.token, nats.nkey or nats.creds", server, err)
+		} else {
+			err = q.whyAway()
+			if refused := refusedCredentials(err); refused != nil {
+				return fmt.Errorf("NATS at %s refuses the credentials: %w; set nats.user, nats.token, nats.nkey or nats.creds", server, refused)
+			}
 		}
 		if !said && err != errAway {
 			q.log.Warn("waiting for NATS", "server", server, "error", err)
@@ -178,7 +181,7 @@ var errAway = errors.New("not connected")
 // whyAway says why there is no connection yet. The client tells of credentials
 // that are refused only at the first attempt; later they are its last error.
 func (q *Queue) whyAway() error {
-	if err := q.nc.LastError(); refusesCredentials(err) {
+	if err := q.nc.LastError(); refusedCredentials(err) != nil {
 		return err
 	}
 	if err := q.away.Load(); err != nil {

@@ -182,7 +182,7 @@ func (q *Queue) hear(err error) {
 		}
 		return
 	}
-	if refusesCredentials(err) {
+	if err := refusedCredentials(err); err != nil {
 		if q.refused.firstTime(err.Error()) {
 			q.log.Warn("NATS refuses the credentials; trying again", "error", err)
 		}
@@ -197,13 +197,15 @@ func credentialErrors() []error {
 	return []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired}
 }
 
-func refusesCredentials(err error) bool {
+// refusedCredentials returns the one of them that an error is, nil where it is
+// another. The client words it in several ways.
+func refusedCredentials(err error) error {
 	for _, e := range credentialErrors() {
 		if errors.Is(err, e) {
-			return true
+			return e
 		}
 	}
-	return false
+	return nil
 }
 
 // welcome is called when the server lets this user in again.
