@@ -6,12 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // The samples of all puzzles come back right through programs and servers that
@@ -100,34 +99,15 @@ func TestDeaths(t *testing.T) {
 	checkRings(t, boards, undisturbed)
 
 	killed, stopped := startWorker(t, url), startWorker(t, url)
-	job := exec.Command(filepath.Join(bin, "submit"), "--nats", url, file)
-	out, err := job.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	out := filepath.Join(t.TempDir(), "out")
+	job := start(t, "submit", "--nats", url, "--out", out, file)
+	said := func() string {
+		text, _ := os.ReadFile(out) // it may not be there yet
+		return string(text)
 	}
-	said := &log{grown: make(chan struct{}, 1)}
-	job.Stderr = nil
-	if err := job.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { job.Process.Kill() })
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		said.fill(out)
-	}()
 	answered := func(lines int) {
 		t.Helper()
-		late := time.After(patience)
-		for strings.Count(said.String(), "\n") < lines {
-			select {
-			case <-said.grown:
-			case <-read:
-				t.Fatal("the job ended early")
-			case <-late:
-				t.Fatalf("no %d lines of answers", lines)
-			}
-		}
+		eventually(t, fmt.Sprintf("%d lines of answers", lines), func() bool { return strings.Count(said(), "\n") >= lines })
 	}
 	answered(2 * ringChunk)
 	killed.kill(syscall.SIGKILL)
@@ -139,15 +119,8 @@ func TestDeaths(t *testing.T) {
 	if status := stopped.kill(syscall.SIGTERM); status != 0 {
 		t.Errorf("a stopped worker: exit status %d", status)
 	}
-	select {
-	case <-read:
-	case <-time.After(patience):
-		t.Fatal("the job does not end")
-	}
-	if err := job.Wait(); err != nil {
-		t.Errorf("submit: %v", err)
-	}
-	if said.String() != undisturbed {
+	job.ends(t, 0)
+	if said() != undisturbed {
 		t.Error("the answers differ from those of an undisturbed run")
 	}
 }

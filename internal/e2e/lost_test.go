@@ -5,7 +5,7 @@ package e2e
 import (
 	"bufio"
 	"io"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -30,12 +30,12 @@ func eventually(t *testing.T, what string, ok func() bool) {
 func (p *process) ends(t *testing.T, status int) {
 	t.Helper()
 	select {
-	case <-p.gone:
+	case <-p.Gone():
 	case <-time.After(patience):
-		t.Fatalf("no end after %s: %s", patience, p.log)
+		t.Fatalf("no end after %s: %s", patience, p.Log())
 	}
-	if got := p.cmd.ProcessState.ExitCode(); got != status {
-		t.Errorf("exit status %d, want %d: %s", got, status, p.log)
+	if got := p.State().ExitCode(); got != status {
+		t.Errorf("exit status %d, want %d: %s", got, status, p.Log())
 	}
 }
 
@@ -96,7 +96,7 @@ func TestInterruptedPipeIsCancelled(t *testing.T) {
 		t.Fatalf("%d chunks are queued, want 10", n)
 	}
 	if status := p.kill(syscall.SIGINT); status != 130 {
-		t.Errorf("exit status %d, want 130: %s", status, p.log)
+		t.Errorf("exit status %d, want 130: %s", status, p.Log())
 	}
 	startWorker(t, url)
 	eventually(t, "the chunks are dropped", func() bool { return o.messages(t, "JOBS") == 0 })
@@ -204,35 +204,28 @@ func unharmed(t *testing.T, url string, w *process) {
 // by line.
 func producing(t *testing.T, in io.Reader, lines chan<- string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(filepath.Join(bin, "submit"), args...), log: &log{grown: make(chan struct{}, 1)}, gone: make(chan struct{})}
-	stderr, err := p.cmd.StderrPipe()
+	cmd := command(t, "submit", args...)
+	stdout, there, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stdout, err := p.cmd.StdoutPipe()
+	cmd.Stdout = there
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	stdin, err := p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	p := run(t, cmd)
+	there.Close() // submit has its own
 	go func() {
 		defer stdin.Close()
 		io.Copy(stdin, in)
 	}()
 	go func() {
-		defer close(p.gone)
+		defer stdout.Close()
 		for s := bufio.NewScanner(stdout); s.Scan(); {
 			lines <- s.Text()
 		}
-		p.cmd.Wait()
 	}()
-	go p.log.fill(stderr)
-	t.Cleanup(func() { p.kill(syscall.SIGKILL) })
 	return p
 }
 
@@ -261,7 +254,7 @@ func TestServerIsAwayForAWhile(t *testing.T) {
 				t.Fatalf("answer %q, want %q", got, want)
 			}
 		case <-time.After(patience):
-			t.Fatalf("no answer: %s", p.log)
+			t.Fatalf("no answer: %s", p.Log())
 		}
 	}
 	say("2 1 3 7 5 9 8 4 6\n")

@@ -7,17 +7,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	programs "antipode/internal/process"
 )
 
 // bin holds the programs, built once.
@@ -30,13 +31,11 @@ func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "antipode-e2e-")
 	if err == nil {
 		bin = dir
-		build := exec.Command("go", "build", "-o", dir, "antipode/cmd/submit", "antipode/cmd/worker", "github.com/nats-io/nats-server/v2")
-		build.Stderr = os.Stderr
-		err = build.Run()
+		err = programs.Build(context.Background(), dir, "antipode/cmd/submit", "antipode/cmd/worker", "github.com/nats-io/nats-server/v2")
 	}
 	status := 1
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "build the programs:", err)
+		fmt.Fprintln(os.Stderr, err)
 	} else {
 		status = m.Run()
 	}
@@ -45,57 +44,52 @@ func TestMain(m *testing.M) {
 }
 
 // process is a running program.
-type process struct {
-	cmd  *exec.Cmd
-	log  *log
-	gone chan struct{} // closed when it ended
-}
+type process struct{ *programs.Process }
 
 // start runs a program until the end of the test.
 func start(t testing.TB, name string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(filepath.Join(bin, name), args...), log: &log{grown: make(chan struct{}, 1)}, gone: make(chan struct{})}
-	out, err := p.cmd.StderrPipe()
+	return run(t, command(t, name, args...))
+}
+
+// command is a program that was built, with the settings of this environment.
+func command(t testing.TB, name string, args ...string) *exec.Cmd {
+	cmd := programs.Command(context.Background(), t.TempDir(), filepath.Join(bin, name), args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	return cmd
+}
+
+// run starts a program, which the end of the test kills.
+func run(t testing.TB, cmd *exec.Cmd) *process {
+	t.Helper()
+	p, err := programs.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.gone)
-		p.log.fill(out)
-		p.cmd.Wait()
-	}()
 	t.Cleanup(func() {
-		p.kill(syscall.SIGKILL)
+		p.Kill()
 		if t.Failed() {
-			t.Logf("%s %v:\n%s", name, args, p.log)
+			t.Logf("%v:\n%s", cmd.Args, p.Log())
 		}
 	})
-	return p
+	return &process{p}
 }
 
 // kill sends a signal and waits for the end; it returns the exit status, -1
 // where the signal was the end.
 func (p *process) kill(sig syscall.Signal) int {
-	p.cmd.Process.Signal(sig)
-	<-p.gone
-	return p.cmd.ProcessState.ExitCode()
+	p.Signal(sig)
+	<-p.Gone()
+	return p.State().ExitCode()
 }
 
 // awaits waits until the program has logged a text.
 func (p *process) awaits(t testing.TB, text string) {
 	t.Helper()
-	late := time.After(patience)
-	for !strings.Contains(p.log.String(), text) {
-		select {
-		case <-p.log.grown:
-		case <-p.gone:
-			t.Fatalf("ended without %q: %s", text, p.log)
-		case <-late:
-			t.Fatalf("no %q: %s", text, p.log)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := p.Await(ctx, regexp.MustCompile(regexp.QuoteMeta(text))); err != nil {
+		t.Fatalf("%v: %s", err, p.Log())
 	}
 }
 
@@ -235,34 +229,4 @@ func checkRings(t *testing.T, all [][2][12]int, answers string) {
 	if lines.Scan() {
 		t.Fatalf("more than %d answers: %q", len(all), lines.Text())
 	}
-}
-
-// log keeps what a program says.
-type log struct {
-	mu    sync.Mutex
-	text  bytes.Buffer  // guarded by mu
-	grown chan struct{} // holds one while someone has not seen the last of it
-}
-
-func (l *log) fill(r io.Reader) {
-	buf := make([]byte, 4096)
-	for {
-		n, err := r.Read(buf)
-		l.mu.Lock()
-		l.text.Write(buf[:n])
-		l.mu.Unlock()
-		select {
-		case l.grown <- struct{}{}:
-		default:
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -25,9 +25,9 @@ func watched(t *testing.T, url string, args ...string) (w *process, web string) 
 	t.Setenv("ANTIPODE_HTTP_LISTEN", "127.0.0.1:0")
 	w = start(t, "worker", append([]string{"--nats", url, "--slots", "1"}, args...)...)
 	w.awaits(t, `"serving metrics and health"`)
-	found := regexp.MustCompile(`"address":"([^"]+)"`).FindStringSubmatch(w.log.String())
+	found := regexp.MustCompile(`"address":"([^"]+)"`).FindStringSubmatch(w.Log())
 	if found == nil {
-		t.Fatalf("no address: %s", w.log)
+		t.Fatalf("no address: %s", w.Log())
 	}
 	return w, "http://" + found[1]
 }
@@ -245,18 +245,18 @@ func TestReadiness(t *testing.T) {
 	readyz(t, web, "ready")
 	scraped(t, web).checkSums(t, map[string]int{"antipode_ready": 1, "antipode_redis_breaker state=open": 1, "antipode_redis_breaker": 1})
 
-	server.cmd.Process.Signal(syscall.SIGSTOP)
+	server.Signal(syscall.SIGSTOP)
 	time.Sleep(2 * time.Second) // what the server said before is out of date
 	began := time.Now()
 	if s := scraped(t, web); s.has("antipode_queue_chunks") || !s.has("antipode_ready") || time.Since(began) > 10*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), s)
 	}
-	server.cmd.Process.Signal(syscall.SIGCONT)
+	server.Signal(syscall.SIGCONT)
 	eventually(t, "the queue's depth is there again", func() bool { return scraped(t, web).has("antipode_queue_chunks") })
 
 	start(t, "submit", "--nats", url, jobFile(t, "rotegame-rings.txt", ringText(ringBoards(43, ringChunk/2))), "--out", filepath.Join(t.TempDir(), "out"))
 	eventually(t, "a chunk is held", func() bool { return scraped(t, web).sum("antipode_chunks_held") == 1 })
-	w.cmd.Process.Signal(syscall.SIGTERM)
+	w.Signal(syscall.SIGTERM)
 	w.awaits(t, "finishing what is held")
 	readyz(t, web, "stopping: no more chunks are taken\nlane bulk: 0 of 1 slots take chunks")
 	if status := w.kill(syscall.SIGTERM); status != 0 {

@@ -33,9 +33,9 @@ func interruptedJob(t *testing.T, url string, sig syscall.Signal) (file, out, wa
 	p := start(t, "submit", "--nats", url, "--owner", "me", file, "--out", out)
 	p.awaits(t, "waits for a worker")
 	if status := p.kill(sig); sig == syscall.SIGINT && status != 130 {
-		t.Errorf("exit status %d, want 130: %s", status, p.log)
+		t.Errorf("exit status %d, want 130: %s", status, p.Log())
 	}
-	return file, out, want, p.log.String()
+	return file, out, want, p.Log()
 }
 
 // The command that an interrupted submit names writes all answers; before that, the job
