@@ -149,7 +149,7 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		return err
 	}
 	slots := worker.Slots(cfg.Slots)
-	worker.BoundHeap(int64(cfg.Tables.Memory)+int64(cfg.Cache.Memory), slots)
+	worker.BoundHeap(int64(cfg.Tables.Memory)+int64(cfg.Cache.Memory), slots+2*express)
 	w := &worker.Worker{
 		Name:    workerName(),
 		Puzzles: puzzles,

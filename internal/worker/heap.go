@@ -18,6 +18,6 @@ const (
 // of the heap. GOMEMLIMIT, where it is set, stands.
 func BoundHeap(kept int64, slots int) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(kept + heapBase + int64(slots+1)*heapSlot)
+		debug.SetMemoryLimit(kept + heapBase + int64(slots)*heapSlot)
 	}
 }

@@ -520,6 +520,32 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// Records that are exceeded pay for patterns, and do not wait for them: they are made
+// once their chunk is settled, and answer the next.
+func TestExceededPaysForPatterns(t *testing.T) {
+	w := newWorker(t, Searched)
+	p, err := puzzle.Parse("slide", "slide.yaml", []byte("width: 4\nheight: 3\nblank: {moves: [d, l, r, u]}\n"+
+		"record: {parts: [start, goal]}\nanswer: {want: moves, separator: \" \"}\nchunk: 10\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Puzzles = w.Puzzles.With(p)
+	c := chunk("slide", 1, "6 11 2 1 8 10 3 0 4 7 5 9 1 2 3 4 5 6 7 8 9 10 11 0\n")
+	c.Budget.States, c.Explain = 100_000, true
+	for exceeded := 0; ; exceeded++ {
+		res := w.must(t, c)
+		if res.ByStatus[job.Solved] == 1 {
+			if exceeded == 0 || !strings.Contains(string(res.Payload), "method=deepening") {
+				t.Errorf("after %d that were exceeded: %s", exceeded, res.Payload)
+			}
+			return
+		}
+		if res.ByStatus[job.Exceeded] != 1 || exceeded > 10 {
+			t.Fatalf("after %d that were exceeded: %s", exceeded, res.Payload)
+		}
+	}
+}
+
 // The end of a chunk's context is its error, with the cause, and there is no
 // result.
 func TestContextEnds(t *testing.T) {
