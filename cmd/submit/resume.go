@@ -184,6 +184,7 @@ func (s *submission) post(ctx context.Context, q *queue.Queue, in *input) (err e
 		Waiting: func(reason string) { s.note("%s: %s", in.name, reason) },
 	}
 	if r.Entry, err = s.entry(ctx, in); err != nil {
+		s.advice = append(s.advice, in.name+" is not begun")
 		return err
 	}
 	if err := q.Room(ctx, in.size()); err != nil {
@@ -192,9 +193,10 @@ func (s *submission) post(ctx context.Context, q *queue.Queue, in *input) (err e
 	err = q.Post(ctx, r)
 	switch {
 	case errors.Is(err, job.ErrEmpty):
-		return &exitError{exitAnswers, fmt.Errorf("%s: an empty file: it holds no records", in.name)}
+		s.empty(in)
+		return nil
 	case err != nil:
-		s.leave(q, in, err)
+		s.leave(q, in, r.Entry, err)
 		return err
 	}
 	s.note("%s: %d records are queued; take their answers with: %s", in.name, cutter.Records(), s.command("resume", in))
@@ -212,7 +214,7 @@ func (s *submission) command(verb string, in *input) string {
 	}
 	words = append(words, in.spec.Job)
 	if verb == "resume" {
-		words = append(words, quote(in.name))
+		words = append(words, s.again(in))
 		switch {
 		case s.opts.outDir != "":
 			words = append(words, "--out", quote(filepath.Clean(s.outName(in))))
@@ -221,6 +223,18 @@ func (s *submission) command(verb string, in *input) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// again is the word by which a shell finds a job file once more. Standard input has
+// none: FILE stands for what it was read from.
+func (s *submission) again(in *input) string {
+	switch {
+	case in.file == s.stdin:
+		return "FILE"
+	case strings.HasPrefix(in.name, "-"): // which would be a flag
+		return quote("./" + in.name)
+	}
+	return quote(in.name)
 }
 
 // quote makes a word one word for a shell.

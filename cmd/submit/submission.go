@@ -109,10 +109,9 @@ func (s *submission) end(err error, end func() error) error {
 	if exit := s.exit(err); exit != nil {
 		return exit
 	}
-	if s.opts.detach {
-		return nil
+	if !s.opts.detach {
+		s.summary()
 	}
-	s.summary()
 	if s.flawed || s.total.ByStatus[job.Invalid]+s.total.ByStatus[job.Exceeded]+s.total.ByStatus[job.Failed] > 0 {
 		return &exitError{exitAnswers, nil}
 	}
@@ -157,11 +156,16 @@ func needsServer(what string) error {
 func (s *submission) exit(err error) error {
 	var sig signalError
 	var exit *exitError
+	var input *inputError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &exit):
 		return exit
+	case errors.As(err, &input):
+		s.note("%v", err)
+		s.advise()
+		return &exitError{exitAnswers, nil}
 	case errors.As(err, &sig):
 		if !s.opts.detach {
 			s.summary()
@@ -211,20 +215,16 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 		Waiting: func(reason string) { s.note("%s: %s", in.name, reason) },
 	}
 	if r.Entry, err = s.entry(ctx, in); err != nil {
+		s.advice = append(s.advice, in.name+" is not begun")
 		return err
 	}
 	err = q.Run(ctx, r)
 	switch {
 	case errors.Is(err, job.ErrEmpty):
-		s.note("%s: an empty file: it holds no records", in.name)
-		s.flawed = true
+		s.empty(in)
 		err = nil
 	case err != nil:
-		s.leave(q, in, err)
-		var input *inputError
-		if errors.As(err, &input) {
-			return &exitError{exitAnswers, err}
-		}
+		s.leave(q, in, r.Entry, err)
 		return err
 	}
 	if n, ok := cutter.Announced(); ok && n != cutter.Records() {
@@ -235,6 +235,12 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 		err = out.Close()
 	}
 	return err
+}
+
+// empty says that a job file holds nothing.
+func (s *submission) empty(in *input) {
+	s.note("%s: an empty file: it holds no records", in.name)
+	s.flawed = true
 }
 
 // window is the window that is configured; inside this process, where chunks come
@@ -277,12 +283,15 @@ func (e *inputError) Unwrap() error { return e.err }
 const cancelTime = 2 * time.Second
 
 // leave breaks a job off. One that can be resumed goes on in the workers; of another
-// they are told that no one waits for it any more.
-func (s *submission) leave(q *queue.Queue, in *input, cause error) {
+// they are told that no one waits for it any more, unless it was resumed: then someone
+// may come again.
+func (s *submission) leave(q *queue.Queue, in *input, e *queue.Entry, cause error) {
 	switch {
 	case s.cfg.NATS.URL == "":
 		s.advice = append(s.advice, in.name+" is not finished; with a NATS server (--nats) it could be resumed")
-	case in.info.Mode().IsRegular() && !errors.Is(cause, syscall.EPIPE) && !errors.As(cause, new(*inputError)):
+	case in.resumed == nil && in.info.Mode().IsRegular() && !e.Known():
+		s.advice = append(s.advice, in.name+" is not begun")
+	case in.resumed != nil || in.info.Mode().IsRegular() && !errors.Is(cause, syscall.EPIPE) && !errors.As(cause, new(*inputError)):
 		s.advice = append(s.advice, "go on with: "+s.command("resume", in))
 		if !errors.Is(cause, queue.ErrCancelled) {
 			s.advice = append(s.advice, "or end it with: "+s.command("cancel", in))

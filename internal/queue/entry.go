@@ -35,7 +35,12 @@ type Entry struct {
 	Chunks   int       `json:"chunks,omitempty"`  // that travel, once all are cut
 	Records  int       `json:"records,omitempty"` // all, once all are cut
 	Finished time.Time `json:"finished,omitzero"` // when the last answer was written
+
+	known bool // the bucket had it
 }
+
+// Known tells whether the bucket has had the entry, so that its job can be resumed.
+func (e *Entry) Known() bool { return e.known }
 
 // describe fills in what a job's chunks have in common.
 func (e *Entry) describe(spec *job.Spec) {
@@ -125,6 +130,7 @@ func (q *Queue) register(ctx context.Context, spec *job.Spec, e *Entry) {
 			_, err := q.kv.Put(ctx, key, value)
 			return err
 		}, bucketPrefix+key)
+		e.known = e.known || err == nil
 	}
 	if err != nil {
 		q.log.Warn("job not registered", "job", spec.Job, "error", err)
