@@ -41,7 +41,10 @@ func (s *submission) ask(ctx context.Context, do func(context.Context, *queue.Qu
 	if exit := (*exitError)(nil); err == nil || errors.As(err, &exit) {
 		return err
 	}
-	return s.exit(s.cause(ctx, err))
+	if sig := (signalError{}); errors.As(s.cause(ctx, err), &sig) {
+		return &exitError{exitInterrupt + int(sig.Signal), sig}
+	}
+	return s.exit(err)
 }
 
 // cancel cancels jobs that are known.
