@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -101,14 +102,17 @@ func (x *run) arrive(ctx context.Context, p posted) error {
 				return context.Cause(ctx)
 			}
 		}
-		queued, full, err := refused(p.chunk, err)
-		if queued || err != nil {
-			return err
+		queued, full, lasts := refused(p.chunk, err)
+		if queued || lasts != nil {
+			return lasts
 		}
-		if full != "" {
-			x.tell(full)
-		}
+		x.tell(cmp.Or(full, fmt.Sprintf("chunk %s did not arrive, and is published again: %v", p.chunk.Name(), err)))
 		pause(ctx, backOff(tries))
+		if full == "" && x.q.nc.IsConnected() { // JOBS may be gone
+			if _, err := x.q.ensure(ctx); lasting(err) {
+				return err
+			}
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

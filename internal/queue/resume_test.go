@@ -223,6 +223,33 @@ func TestPostWaitsForRoom(t *testing.T) {
 	}
 }
 
+// A JOBS that goes while a job is posted comes back, where nobody else creates it.
+func TestPostAfterJobsWasRemoved(t *testing.T) {
+	t.Parallel()
+	const chunks, gone = 10, 4
+	q := connect(t, startServer(t).URL(), lenient())
+	next := inTurn(numbered(newSpec(), chunks))
+	told := make(chan string, chunks)
+	posted := make(chan error, 1)
+	go func() {
+		posted <- q.Post(t.Context(), Run{
+			Spec: newSpec(), Waiting: func(reason string) { told <- reason },
+			Next: func(ctx context.Context) (*job.Chunk, *job.Result, error) {
+				c, r, err := next(ctx)
+				if err == nil && c.Number == gone {
+					err = q.js.DeleteStream(ctx, jobsStream)
+				}
+				return c, r, err
+			},
+		})
+	}()
+	completes(t, posted)
+	await(t, told, "that a chunk did not arrive")
+	if n := messages(t, q, jobsStream); n < chunks-gone {
+		t.Errorf("%d chunks are queued, want at least %d", n, chunks-gone)
+	}
+}
+
 // Jobs tells what there is of each job, and only of the owner's.
 func TestJobs(t *testing.T) {
 	q := connect(t, startServer(t).URL(), lenient())
