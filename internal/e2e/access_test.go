@@ -41,13 +41,13 @@ func TestRoles(t *testing.T) {
 	}
 	anonymous := start(t, "worker", "--nats", url)
 	anonymous.ends(t, 1)
-	if !strings.Contains(anonymous.log.String(), "does not permit") {
-		t.Errorf("a worker without credentials, first: %s", anonymous.log)
+	if !strings.Contains(anonymous.Log(), "does not permit") {
+		t.Errorf("a worker without credentials, first: %s", anonymous.Log())
 	}
 	wrong := start(t, "worker", "--nats", url, "--config", jobFile(t, "worker.yaml", "nats: {user: worker, password: other-hush}"))
 	wrong.ends(t, 1)
-	if !strings.Contains(wrong.log.String(), "NATS at "+url+" refuses the credentials: nats: authorization violation") {
-		t.Errorf("a worker with a wrong password: %s", wrong.log)
+	if !strings.Contains(wrong.Log(), "NATS at "+url+" refuses the credentials: nats: authorization violation") {
+		t.Errorf("a worker with a wrong password: %s", wrong.Log())
 	}
 
 	settings := jobFile(t, "worker.yaml", "nats: {user: worker, password_file: "+jobFile(t, "password", "work-hush\n")+"}")
@@ -84,10 +84,10 @@ func TestRoles(t *testing.T) {
 	t.Setenv("ANTIPODE_NATS_PASSWORD", "operate-hush")
 	submit(t, 0, "dead", "list", "--nats", url)
 	if status := w.kill(syscall.SIGTERM); status != 0 {
-		t.Errorf("the worker ends with %d: %s", status, w.log)
+		t.Errorf("the worker ends with %d: %s", status, w.Log())
 	}
-	if strings.Contains(w.log.String(), "permit") {
-		t.Errorf("the worker was refused something: %s", w.log)
+	if strings.Contains(w.Log(), "permit") {
+		t.Errorf("the worker was refused something: %s", w.Log())
 	}
 
 	// Where all is there, a worker without credentials finds out when it pulls.
@@ -95,8 +95,8 @@ func TestRoles(t *testing.T) {
 	os.Unsetenv("ANTIPODE_NATS_PASSWORD")
 	anonymous = start(t, "worker", "--nats", url)
 	anonymous.ends(t, 1)
-	if !strings.Contains(anonymous.log.String(), "does not permit") {
-		t.Errorf("a worker without credentials: %s", anonymous.log)
+	if !strings.Contains(anonymous.Log(), "does not permit") {
+		t.Errorf("a worker without credentials: %s", anonymous.Log())
 	}
 }
 
