@@ -61,7 +61,11 @@ func (s *submission) dead(cmd *cobra.Command, do func(ctx context.Context, q *qu
 			return err
 		}
 		owner, _ := cmd.Flags().GetString("owner")
-		return s.ask(cmd.Context(), func(ctx context.Context, q *queue.Queue) error { return do(ctx, q, owner, ids) })
+		err := s.ask(cmd.Context(), func(ctx context.Context, q *queue.Queue) error { return do(ctx, q, owner, ids) })
+		if refused := (*queue.RefusedError)(nil); owner == "" && errors.As(err, &refused) {
+			s.note("without --owner these are the dead letters of all owners; try --owner %s", s.cfg.Owner)
+		}
+		return err
 	}
 }
 
