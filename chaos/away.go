@@ -331,7 +331,7 @@ func lostAcks(ctx context.Context, l *lab) (found result, err error) {
 	d.url = x.url()
 	times := 20
 	if l.short {
-		times = 8
+		times = 5
 	}
 	rng := rand.New(rand.NewPCG(14, 1))
 	cuts := make([]func(context.Context) error, times)

@@ -3,12 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,15 +76,21 @@ func (b *bench) say(about, format string, args ...any) {
 	fmt.Fprintf(b.out, "chaos: %s: %s\n", about, fmt.Sprintf(format, args...))
 }
 
-// run runs rows, some at a time, and returns their lines in the same order.
+// run runs rows, some at a time, those first that may take long, and returns their
+// lines in the order of the rows.
 func (b *bench) run(ctx context.Context, group []row) []line {
 	lines := make([]line, len(group))
+	order := make([]int, len(group))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(group[j].limit, group[i].limit) })
 	var running errgroup.Group
 	running.SetLimit(together)
-	for i, r := range group {
+	for _, i := range order {
 		running.Go(func() error {
 			if ctx.Err() == nil {
-				lines[i] = b.one(ctx, r)
+				lines[i] = b.one(ctx, group[i])
 			}
 			return nil
 		})

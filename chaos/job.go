@@ -104,7 +104,7 @@ func (m mix) questions() []question {
 		case at*m.searches%chunkRecords < m.searches:
 			depth := m.depth
 			if rng.IntN(8) == 0 {
-				depth = rng.IntN(nearTurns + 1) // which can be checked
+				depth = 1 + rng.IntN(nearTurns) // which can be checked
 			}
 			all = append(all, turned(rng, depth))
 		case at%3 == 0:
