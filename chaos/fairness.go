@@ -108,6 +108,13 @@ func (l *lab) keepBusy(ctx context.Context, url string) (*process.Process, error
 // wasBusy ends such a job, and fails unless all records that were answered ran into
 // their budget.
 func (l *lab) wasBusy(ctx context.Context, bulk *process.Process) error {
+	err := until(ctx, "a bulk record is answered", func() (bool, error) {
+		answers, err := l.read("busy.out")
+		return len(answers) > 0, err
+	})
+	if err != nil {
+		return err
+	}
 	if err := bulk.Signal(os.Interrupt); err != nil {
 		return err
 	}
