@@ -56,10 +56,7 @@ func fairness(ctx context.Context, l *lab) (found result, err error) {
 	if err := o.held(ctx, 2); err != nil {
 		return found, err
 	}
-	times := 200
-	if l.short {
-		times = 50
-	}
+	const times = 200
 	q, err := queue.Open(ctx, queue.Config{URL: s.url(), Name: "antipode chaos", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return found, err
@@ -105,10 +102,10 @@ func (l *lab) keepBusy(ctx context.Context, url string) (*process.Process, error
 		"--nats", url, "--puzzle", puzzle, "--out", l.path("busy.out"), file))
 }
 
-// wasBusy ends such a job, and fails unless all records that were answered ran into
-// their budget.
+// wasBusy ends such a job once it has an answer, and fails unless all records that
+// were answered ran into their budget.
 func (l *lab) wasBusy(ctx context.Context, bulk *process.Process) error {
-	err := until(ctx, "a bulk record is answered", func() (bool, error) {
+	err := until(ctx, "a bulk record's answer", func() (bool, error) {
 		answers, err := l.read("busy.out")
 		return len(answers) > 0, err
 	})
