@@ -40,7 +40,7 @@ record: {parts: [start, goal]}
 answer: {want: moves, separator: " "}
 chunk: 1
 `
-	torus = `about: Each row and each column turns by one cell, either way.
+	torus = `about: Each row turns by one cell either way, each column down.
 width: 4
 height: 4
 moves:
@@ -180,7 +180,7 @@ func budgets(ctx context.Context, l *lab) (found result, err error) {
 	if err != nil {
 		return found, err
 	}
-	for _, part := range []func(context.Context, *lab, string, *result) (string, error){late100, fewStates, littleMemory, memoryBack} {
+	for _, part := range []func(context.Context, *lab, string, *result) (string, error){lateAnswers, fewStates, littleMemory, memoryBack} {
 		note, err := part(ctx, l, url, &found)
 		if err != nil {
 			return found, err
@@ -190,8 +190,8 @@ func budgets(ctx context.Context, l *lab) (found result, err error) {
 	return found, nil
 }
 
-// late100 measures by how much answers are later than their budget of time.
-func late100(ctx context.Context, l *lab, url string, found *result) (note string, err error) {
+// lateAnswers measures by how much answers are later than their budget of time.
+func lateAnswers(ctx context.Context, l *lab, url string, found *result) (note string, err error) {
 	w, err := l.worker(ctx, url)
 	if err != nil {
 		return "", err

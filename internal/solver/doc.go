@@ -13,6 +13,7 @@
 //	lanes.go      words of lanes
 //	search.go     bidirectional breadth-first search, first in order
 //	set.go        the states that a search has found, in order of discovery
+//	pages.go      their memory, which goes back to the system at once
 //	deepening.go  iterative deepening, for boards with a blank too large for the others
 //	pattern.go    the bounds of what is left that it needs
 //
