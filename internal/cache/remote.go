@@ -26,12 +26,14 @@ type limits struct {
 
 // usual returns the limits that Open sets. They keep the worst call, one that
 // has to connect to a server that accepts and says nothing, well under a
-// second; the client's own would let it block for a minute and more. slow is a
+// second; the client's own would let it block for a minute and more. A host that is
+// gone costs tripFailures times dial until it is given up; what does not answer by
+// then was lost, and is sent again after a second only. slow is a
 // little under io: a Redis that keeps every caller waiting that long costs more
 // than it saves.
 func usual() limits {
 	return limits{
-		dial:  500 * time.Millisecond,
+		dial:  300 * time.Millisecond,
 		io:    50 * time.Millisecond,
 		slow:  40 * time.Millisecond,
 		retry: 5 * time.Second,
