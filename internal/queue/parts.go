@@ -12,7 +12,8 @@ import (
 type assembly []part
 
 // add takes a message, and returns the result once it is whole. Messages of another
-// answer to the same chunk start it anew.
+// answer to the same chunk start it anew; so does what does not add up, such as parts of
+// one answer that were cut at different sizes.
 func (a *assembly) add(p part) (whole job.Result, ok bool) {
 	if p.parts == 1 {
 		return p.result, true
@@ -31,6 +32,10 @@ func (a *assembly) add(p part) (whole job.Result, ok bool) {
 	whole.Payload = nil
 	for _, q := range *a {
 		whole.Payload = append(whole.Payload, q.result.Payload...)
+	}
+	if checksum(whole.Payload) != p.sum {
+		*a = nil
+		return whole, false
 	}
 	return whole, true
 }

@@ -154,6 +154,35 @@ func TestResultsInParts(t *testing.T) {
 	}
 }
 
+// Parts of one answer that were cut at different sizes, under another largest payload,
+// are not taken for it.
+func TestPartsOfDifferentSizes(t *testing.T) {
+	c := numbered(newSpec(), 1)[0]
+	r := echoed(c)
+	r.Payload = []byte(strings.Repeat("0123456789\n", 300))
+	cut := func(size int) (parts []part) {
+		for _, m := range encodeResult(c, r, int64(headerRoom+size)) {
+			p, err := decodePart(c.Owner, c.Job, sent(m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, p)
+		}
+		return parts
+	}
+	before, after := cut(2500), cut(2000)
+	if len(before) != 2 || len(after) != 2 {
+		t.Fatalf("%d and %d parts, want two of each", len(before), len(after))
+	}
+	var a assembly
+	for i, p := range []part{before[0], after[1], after[0], after[1]} {
+		whole, ok := a.add(p)
+		if ok != (i == 3) || ok && !bytes.Equal(whole.Payload, r.Payload) {
+			t.Errorf("part %d: whole %v, of %d bytes, want %d", i, ok, len(whole.Payload), len(r.Payload))
+		}
+	}
+}
+
 // A result that comes again is as good as once, before and after it is written.
 func TestResultsThatComeTwice(t *testing.T) {
 	q := connect(t, startServer(t).URL(), lenient())
