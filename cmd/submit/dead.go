@@ -72,6 +72,9 @@ func (s *submission) dead(cmd *cobra.Command, do func(ctx context.Context, q *qu
 // letters lists the dead letters.
 func (s *submission) letters(ctx context.Context, q *queue.Queue, owner string, _ []string) error {
 	all, err := q.Dead(ctx, owner)
+	if refused := (*queue.RefusedError)(nil); owner == "" && errors.As(err, &refused) {
+		return fmt.Errorf("%w; --owner NAME lists those of one owner", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -137,10 +137,11 @@ func (q *Queue) during(ctx context.Context, subjects ...string) (context.Context
 }
 
 // because returns the refusal that ended ctx, where one did, for the error of a
-// call under ctx, which says no more than that it was cancelled.
+// call under ctx, which says no more than that it was cancelled. An error that says it
+// already stays as it is.
 func because(ctx context.Context, err error) error {
-	var refused *RefusedError
-	if err != nil && errors.As(context.Cause(ctx), &refused) {
+	var known, refused *RefusedError
+	if err != nil && !errors.As(err, &known) && errors.As(context.Cause(ctx), &refused) {
 		return refused
 	}
 	return err

@@ -277,3 +277,16 @@ func TestCredentialsRefusedLater(t *testing.T) {
 		t.Errorf("said %d times: %s", n, &log)
 	}
 }
+
+// What is added to a refusal on its way stays.
+func TestBecauseKeepsWhatIsAdded(t *testing.T) {
+	ctx, end := context.WithCancelCause(t.Context())
+	refused := &RefusedError{"publish to", "x"}
+	end(refused)
+	if err := because(ctx, fmt.Errorf("%w; with advice", refused)); !strings.HasSuffix(err.Error(), "with advice") {
+		t.Errorf("%v", err)
+	}
+	if err := because(ctx, context.Canceled); err != error(refused) {
+		t.Errorf("%v, want %v", err, refused)
+	}
+}
