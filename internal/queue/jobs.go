@@ -71,6 +71,9 @@ func (p *Progress) started() time.Time {
 func (q *Queue) entries(ctx context.Context, owner, one string, get func(string) *Progress) error {
 	return q.values(ctx, jobKey(owner, one), func(key string, value []byte) {
 		id := key[strings.LastIndexByte(key, '.')+1:]
+		if !job.IsToken(id) {
+			return
+		}
 		e, err := decodeEntry(id, value)
 		if err != nil {
 			q.log.Warn("a job's entry is not shown", "error", err)

@@ -344,6 +344,12 @@ func TestNothingShownSteersATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := q.js.Publish(t.Context(), bucketPrefix+"job.another.x\x1b[2J", value); err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err := q.Jobs(t.Context(), "another", ""); err != nil || len(jobs) != 0 {
+		t.Errorf("jobs %v, %v", jobs, err)
+	}
 	m := nats.NewMsg(deadPrefix + "o\x1b[2J.j\x1b[2J.c\x1b[2J")
 	for _, key := range []string{hReason, hPuzzle, hFile, hFirstLine, hRecords, hDelivered, hDeadBy} {
 		m.Header.Set(key, evil)
