@@ -29,6 +29,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,7 @@ type Queue struct {
 	kv       jetstream.KeyValue
 	embedded bool
 	closed   chan struct{}         // closed with the connection
+	stops    sync.WaitGroup        // consumers that are being stopped
 	returns  atomic.Int64          // how often the server came back
 	away     atomic.Pointer[error] // why the last attempt to connect failed
 	inbox    string                // the prefix of answers' subjects
@@ -205,6 +207,15 @@ func (q *Queue) Close(ctx context.Context) error {
 	}
 	q.nc.Close()
 	<-q.closed
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		q.stops.Wait()
+	}()
+	select {
+	case <-stopped:
+	case <-ctx.Done():
+	}
 	if errors.Is(err, nats.ErrConnectionClosed) {
 		return nil
 	}

@@ -88,21 +88,19 @@ func (s stored) Subject() string      { return s.RawStreamMsg.Subject }
 func (s stored) Headers() nats.Header { return s.Header }
 func (s stored) Data() []byte         { return s.RawStreamMsg.Data }
 
-// stopConsuming ends consume and waits for it; what still comes is dropped.
+// stopConsuming ends consume, and does not wait for it: the client may be about to create
+// the consumer again, on a server that does not answer, for ten seconds and more. What
+// still comes meanwhile is as good as any other.
 func (x *run) stopConsuming() {
 	if x.consumer == nil {
 		return
 	}
-	x.consumer.Stop()
-	closed := x.consumer.Closed()
-	for {
-		select {
-		case <-x.parts:
-		case <-closed:
-			x.consumer = nil
-			return
-		}
-	}
+	c := x.consumer
+	x.consumer = nil
+	x.q.stops.Go(func() {
+		c.Stop()
+		<-c.Closed()
+	})
 }
 
 // audit compares the job with what the server has. A chunk that is neither queued nor
