@@ -61,20 +61,19 @@ func (s *submission) dead(cmd *cobra.Command, do func(ctx context.Context, q *qu
 			return err
 		}
 		owner, _ := cmd.Flags().GetString("owner")
-		err := s.ask(cmd.Context(), func(ctx context.Context, q *queue.Queue) error { return do(ctx, q, owner, ids) })
-		if refused := (*queue.RefusedError)(nil); owner == "" && errors.As(err, &refused) {
-			s.note("without --owner these are the dead letters of all owners; try --owner %s", s.cfg.Owner)
-		}
-		return err
+		return s.ask(cmd.Context(), func(ctx context.Context, q *queue.Queue) error {
+			err := do(ctx, q, owner, ids)
+			if refused := (*queue.RefusedError)(nil); owner == "" && errors.As(err, &refused) {
+				err = fmt.Errorf("%w; without --owner these are the dead letters of all owners: try --owner %s", err, s.cfg.Owner)
+			}
+			return err
+		})
 	}
 }
 
 // letters lists the dead letters.
 func (s *submission) letters(ctx context.Context, q *queue.Queue, owner string, _ []string) error {
 	all, err := q.Dead(ctx, owner)
-	if refused := (*queue.RefusedError)(nil); owner == "" && errors.As(err, &refused) {
-		return fmt.Errorf("%w; --owner NAME lists those of one owner", err)
-	}
 	if err != nil {
 		return err
 	}
