@@ -117,7 +117,7 @@ func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			q.returns.Add(1)
-			q.welcome()
+			q.refused.turn(false)
 			q.log.Info("NATS is back", "server", nc.ConnectedUrlRedacted())
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { q.away.Store(&err) }),

@@ -65,6 +65,7 @@ type refusals struct {
 	mu       sync.Mutex
 	waiting  map[*waiter]struct{} // guarded by mu
 	reported map[string]struct{}  // what was logged, guarded by mu
+	away     bool                 // the last attempt to connect was turned away, guarded by mu
 }
 
 // waiter waits for calls that use some subjects.
@@ -102,18 +103,14 @@ func (r *refusals) first(what string) bool {
 	return true
 }
 
-// firstTime is first for those who do not hold mu.
-func (r *refusals) firstTime(what string) bool {
+// turn notes whether this user is turned away as a whole, and reports whether that
+// is news.
+func (r *refusals) turn(away bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.first(what)
-}
-
-// forget makes something worth a report again.
-func (r *refusals) forget(what string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.reported, what)
+	news := r.away != away
+	r.away = away
+	return news
 }
 
 // during returns a context for calls that use some subjects, which may have
@@ -184,7 +181,7 @@ func (q *Queue) hear(err error) {
 		return
 	}
 	if err := refusedCredentials(err); err != nil {
-		if q.refused.firstTime(err.Error()) {
+		if q.refused.turn(true) {
 			q.log.Warn("NATS refuses the credentials; trying again", "error", err)
 		}
 		return
@@ -192,28 +189,16 @@ func (q *Queue) hear(err error) {
 	q.log.Warn("NATS reports", "error", err)
 }
 
-// credentialErrors are the server's reasons not to let anybody in. The client
-// gives up when it meets one twice, unless it is told to go on.
-func credentialErrors() []error {
-	return []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired}
-}
-
-// refusedCredentials returns the one of them that an error is, nil where it is
-// another. The client words it in several ways.
+// refusedCredentials returns which of the server's reasons not to let anybody in an
+// error is, nil where it is none. The client words them in several ways; it gives up
+// when it meets one twice, unless it is told to go on.
 func refusedCredentials(err error) error {
-	for _, e := range credentialErrors() {
+	for _, e := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked, nats.ErrAccountAuthExpired} {
 		if errors.Is(err, e) {
 			return e
 		}
 	}
 	return nil
-}
-
-// welcome is called when the server lets this user in again.
-func (q *Queue) welcome() {
-	for _, e := range credentialErrors() {
-		q.refused.forget(e.Error())
-	}
 }
 
 // lasting reports whether waiting will not mend an error.
