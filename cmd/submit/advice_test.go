@@ -21,10 +21,10 @@ func TestAdvisedCommands(t *testing.T) {
 		file      *os.File
 		want      string
 	}{
-		{"eight.txt", "", nil, "submit resume --config 'my conf.yaml' J eight.txt"},
-		{"it's here.txt", "a b", nil, `submit resume --config 'my conf.yaml' J 'it'\''s here.txt' --out 'a b'`},
-		{"-x.txt", "-y", nil, "submit resume --config 'my conf.yaml' J ./-x.txt --out -y"},
-		{"stdin", "", os.Stdin, "submit resume --config 'my conf.yaml' J FILE"},
+		{"eight.txt", "", nil, "submit resume --config 'my conf.yaml' --nats URL J eight.txt"},
+		{"it's here.txt", "a b", nil, `submit resume --config 'my conf.yaml' --nats URL J 'it'\''s here.txt' --out 'a b'`},
+		{"-x.txt", "-y", nil, "submit resume --config 'my conf.yaml' --nats URL J ./-x.txt --out -y"},
+		{"stdin", "", os.Stdin, "submit resume --config 'my conf.yaml' --nats URL J FILE"},
 	} {
 		s := &submission{stdin: os.Stdin, where: []string{"--config", "my conf.yaml", "--nats", "nats://me:secret@host"}, opts: options{out: c.out}}
 		in := &input{name: c.name, file: c.file, spec: job.Spec{Job: "J"}}

@@ -18,7 +18,7 @@ import (
 // that an interrupt leaves whole answers.
 func (s *submission) create(in *input) (io.WriteCloser, error) {
 	name := s.outName(in)
-	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	flags := os.O_WRONLY | os.O_CREATE
 	switch {
 	case s.opts.outDir != "":
 		if err := os.MkdirAll(s.opts.outDir, 0o777); err != nil {
@@ -30,8 +30,25 @@ func (s *submission) create(in *input) (io.WriteCloser, error) {
 		flags = os.O_WRONLY | os.O_APPEND
 	}
 	f, err := os.OpenFile(name, flags, 0o666)
+	if err == nil && flags&os.O_APPEND == 0 {
+		s.fresh = f
+	}
 	s.opened = err == nil
 	return f, err
+}
+
+// clear empties what create opened for new answers, when there is no more reason not to
+// begin.
+func (s *submission) clear() error {
+	f := s.fresh
+	s.fresh = nil
+	if f == nil {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return f.Truncate(0)
 }
 
 // outName is the file for the answers to a job file, "" for standard output.

@@ -208,9 +208,11 @@ func (s *submission) post(ctx context.Context, q *queue.Queue, in *input) (err e
 func (s *submission) command(verb string, in *input) string {
 	words := []string{"submit", verb}
 	for i := 0; i < len(s.where); i += 2 {
-		if name, value := s.where[i], s.where[i+1]; name != "--nats" || !strings.Contains(value, "@") { // it may hold a password
-			words = append(words, name, quote(value))
+		name, value := s.where[i], quote(s.where[i+1])
+		if name == "--nats" && strings.Contains(value, "@") { // it may hold a password
+			value = "URL"
 		}
+		words = append(words, name, value)
 	}
 	words = append(words, in.spec.Job)
 	if verb == "resume" {

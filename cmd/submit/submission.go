@@ -43,8 +43,9 @@ type submission struct {
 
 	stdin, stdout, stderr *os.File
 
-	several bool // job files
-	opened  bool // --out was written to
+	several bool     // job files
+	opened  bool     // --out was written to
+	fresh   *os.File // of answers, to be emptied before the first
 	total   job.Counts
 	flawed  bool // something that is not a record's answer asks for exit status 1
 	seconds float64
@@ -216,6 +217,9 @@ func (s *submission) job(ctx context.Context, q *queue.Queue, in *input) error {
 	}
 	if r.Entry, err = s.entry(ctx, in); err != nil {
 		s.advice = append(s.advice, in.name+" is not begun")
+		return err
+	}
+	if err := s.clear(); err != nil {
 		return err
 	}
 	err = q.Run(ctx, r)

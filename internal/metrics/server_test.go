@@ -124,7 +124,7 @@ func TestReady(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		q.Serve(take, take, queue.ServeConfig{Worker: "test-worker", Bulk: 2, Express: 1, Answer: func(ctx context.Context, _ *job.Chunk, _ *atomic.Int64) (*job.Result, func(), error) {
+		q.Serve(take, take, queue.ServeConfig{Worker: "test-worker", Bulk: 2, Express: 1, Answer: func(ctx context.Context, _ *job.Chunk, _ *atomic.Int64) (*job.Result, func(context.Context), error) {
 			return nil, nil, context.Cause(ctx)
 		}})
 	}()

@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,6 +178,11 @@ func (q *Queue) read(ctx context.Context, s jetstream.Stream, filter string, hea
 		soon, cancel := context.WithTimeout(ctx, callTimeout)
 		m, err := it.Next(jetstream.NextContext(soon))
 		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // was the rest removed meanwhile?
+			if info, err := c.Info(ctx); err == nil && info.NumPending == 0 {
+				return nil
+			}
+		}
 		if err != nil {
 			return failed(err)
 		}

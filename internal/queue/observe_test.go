@@ -101,9 +101,9 @@ func TestOutcomes(t *testing.T) {
 }
 
 // answerByName answers a chunk as its job is called.
-func answerByName(begun chan<- string) func(context.Context, *job.Chunk, *atomic.Int64) (*job.Result, func(), error) {
+func answerByName(begun chan<- string) func(context.Context, *job.Chunk, *atomic.Int64) (*job.Result, func(context.Context), error) {
 	passing := true // one slot is at it at a time
-	return func(ctx context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(), error) {
+	return func(ctx context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(context.Context), error) {
 		begun <- c.Job
 		switch c.Job {
 		case "passing":

@@ -178,7 +178,7 @@ func (a *asked) slot(hold context.Context) {
 // answer answers a question, or says why not.
 func (a *asked) answer(hold context.Context, q question) {
 	var res *job.Result
-	var remember func()
+	var remember func(context.Context)
 	no, err := a.cfg.Service.Check(hold, q.chunk)
 	if err == nil && no == "" {
 		res, remember, err = a.cfg.Answer(hold, q.chunk, new(atomic.Int64))
@@ -195,7 +195,7 @@ func (a *asked) answer(hold context.Context, q question) {
 	default:
 		a.reply(q, &nats.Msg{Data: bytes.TrimSuffix(res.Payload, []byte("\n"))}, nil, res)
 		if remember != nil {
-			remember()
+			remember(hold)
 		}
 	}
 }

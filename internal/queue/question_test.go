@@ -362,7 +362,7 @@ func (r replies) next(t *testing.T, n int) (all []string) {
 func slow(held chan<- *job.Chunk, release <-chan struct{}) ServeConfig {
 	return ServeConfig{
 		Worker: "slow", Express: 1,
-		Answer: func(ctx context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(), error) {
+		Answer: func(ctx context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(context.Context), error) {
 			held <- c
 			select {
 			case <-release:
@@ -481,8 +481,8 @@ func TestNotNow(t *testing.T) {
 	var remembered atomic.Int64
 	present(t, q, ServeConfig{
 		Worker: "w", Express: 1,
-		Answer: func(_ context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(), error) {
-			return echoed(c), func() { remembered.Add(1) }, nil
+		Answer: func(_ context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(context.Context), error) {
+			return echoed(c), func(context.Context) { remembered.Add(1) }, nil
 		},
 		Service: &Service{Version: "1.2.3", Tables: func() []string { return nil }, Check: func(_ context.Context, c *job.Chunk) (string, error) {
 			if string(c.Payload) == "1" {

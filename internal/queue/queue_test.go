@@ -119,7 +119,7 @@ func serveUntil(t *testing.T, q *Queue, take, hold context.Context, bulk, expres
 		defer close(done)
 		q.Serve(take, hold, ServeConfig{
 			Fail: failAll, Worker: "test-worker", Bulk: bulk, Express: express,
-			Answer: func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (*job.Result, func(), error) {
+			Answer: func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (*job.Result, func(context.Context), error) {
 				r, err := answer(ctx, c)
 				return r, nil, err
 			},
@@ -395,7 +395,7 @@ func serveProgress(t *testing.T, q *Queue, ctx context.Context, slots int, advan
 		defer close(done)
 		q.Serve(ctx, ctx, ServeConfig{
 			Worker: "test-worker", Bulk: slots,
-			Answer: func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (*job.Result, func(), error) {
+			Answer: func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (*job.Result, func(context.Context), error) {
 				begun <- c.Number
 				tick := time.NewTicker(50 * time.Millisecond)
 				defer tick.Stop()
@@ -416,7 +416,7 @@ func serveProgress(t *testing.T, q *Queue, ctx context.Context, slots int, advan
 }
 
 // serveRemembering serves until the test ends.
-func serveRemembering(t *testing.T, q *Queue, remember func()) {
+func serveRemembering(t *testing.T, q *Queue, remember func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -424,7 +424,7 @@ func serveRemembering(t *testing.T, q *Queue, remember func()) {
 		defer close(done)
 		q.Serve(ctx, ctx, ServeConfig{
 			Worker: "test-worker", Bulk: 1,
-			Answer: func(_ context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(), error) {
+			Answer: func(_ context.Context, c *job.Chunk, _ *atomic.Int64) (*job.Result, func(context.Context), error) {
 				return echoed(c), remember, nil
 			},
 		})

@@ -15,9 +15,9 @@ import (
 // ServeConfig says who answers chunks, and how many at a time.
 type ServeConfig struct {
 	// Answer answers a chunk; remember, if not nil, is called once the result is
-	// stored. With an error there is no result: ctx ended, or the chunk cannot be
-	// answered now. Progress must count up while the work gets on.
-	Answer func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error)
+	// stored, with hold as its context. With an error there is no result: ctx ended, or
+	// the chunk cannot be answered now. Progress must count up while the work gets on.
+	Answer func(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(context.Context), err error)
 	// Fail makes the result of a chunk that is given up.
 	Fail func(ctx context.Context, c *job.Chunk, reason string) *job.Result
 	// Observe, if not nil, hears of every delivery when it is settled. Many slots call

@@ -99,7 +99,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 		o.Result, o.Storing = res, time.Since(began)
 		s.finish(ctx, msg, chunk, delivered)
 		if remember != nil {
-			remember()
+			remember(hold)
 		}
 		return Answered
 	case errors.Is(cause, ErrCancelled):
@@ -161,7 +161,7 @@ func (s *server) say(err error, what string, args ...any) {
 }
 
 // answer works on a chunk, and tells the server so while the work gets on.
-func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*job.Result, func(), error) {
+func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*job.Result, func(context.Context), error) {
 	var progress atomic.Int64
 	done, told := make(chan struct{}), make(chan struct{})
 	go func() {

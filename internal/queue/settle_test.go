@@ -673,7 +673,7 @@ func TestRemember(t *testing.T) {
 	q := connect(t, s.URL(), lenient())
 	chunk := textChunk(1)
 	remembered := make(chan bool, 1)
-	serveRemembering(t, q, func() {
+	serveRemembering(t, q, func(context.Context) {
 		_, err := q.js.Stream(context.Background(), resultsStream)
 		remembered <- err == nil && messages(t, q, resultsStream) == 1
 	})

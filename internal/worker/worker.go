@@ -46,10 +46,10 @@ type Worker struct {
 }
 
 // Answer answers a chunk: a result with an answer for every record, in order.
-// Remember, to be called once the result is safe, keeps what was learned. With an
-// error there is no result: it is ctx's, or the chunk's puzzle cannot be fetched
+// Remember, to be called once the result is safe, keeps what was learned; ctx may end
+// what it does besides. With an error there is no result: it is ctx's, or the chunk's puzzle cannot be fetched
 // now. Progress counts while the work really goes on.
-func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(), err error) {
+func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int64) (res *job.Result, remember func(context.Context), err error) {
 	began := time.Now()
 	a := answering{w: w, ctx: ctx, chunk: c, budget: c.Budget.Within(w.Budget), progress: progress, planner: solver.Planner{Solver: w.Solver}}
 	a.puzzles, err = w.puzzles(ctx, c)
@@ -64,7 +64,7 @@ func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int6
 	}
 	res.Seconds = time.Since(began).Seconds()
 	res.Worker = w.Name
-	return res, func() { a.remember(ctx) }, nil
+	return res, a.remember, nil
 }
 
 // payTime bounds how long a slot that has answered is at what its searches have paid
@@ -72,10 +72,10 @@ func (w *Worker) Answer(ctx context.Context, c *job.Chunk, progress *atomic.Int6
 const payTime = 10 * time.Second
 
 // remember keeps what was learned, and makes what answers that are exceeded could
-// not wait for. The chunk's ctx has ended.
+// not wait for, unless ctx ends: not the chunk's, which has ended, but the slot's.
 func (a *answering) remember(ctx context.Context) {
 	a.w.Cache.Remember(a.learned)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTime)
+	ctx, cancel := context.WithTimeout(ctx, payTime)
 	defer cancel()
 	a.w.Solver.Pay(ctx, a.unpaid)
 }

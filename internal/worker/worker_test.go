@@ -59,7 +59,7 @@ func (w *Worker) must(t *testing.T, c *job.Chunk) *job.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remember()
+	remember(t.Context())
 	if n := res.Records - res.ByStatus[job.Failed]; int(progress.Load()) < n {
 		t.Errorf("progress %d after %d records", progress.Load(), n)
 	}
