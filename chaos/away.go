@@ -333,7 +333,7 @@ func lostAcks(ctx context.Context, l *lab) (found result, err error) {
 	if l.short {
 		times = 5
 	}
-	rng := rand.New(rand.NewPCG(14, 1))
+	rng := rand.New(rand.NewPCG(14, l.seed))
 	cuts := make([]func(context.Context) error, times)
 	for i := range cuts {
 		cuts[i] = func(ctx context.Context) error {

@@ -119,13 +119,13 @@ func (b *bench) one(ctx context.Context, r row) line {
 	if n.err == nil {
 		n.err = n.demand()
 	}
-	if n.err == nil {
-		b.say(r.name, "%.1f s", n.seconds)
-		return n
-	}
-	b.say(r.name, "FAILED: %v", n.err)
 	if b.logs {
 		l.printLogs()
+	}
+	if n.err == nil {
+		b.say(r.name, "%.1f s", n.seconds)
+	} else {
+		b.say(r.name, "FAILED: %v", n.err)
 	}
 	return n
 }

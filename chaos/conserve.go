@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -34,9 +35,9 @@ type fault []func(context.Context) error
 // seed decides.
 func conserve(ctx context.Context, l *lab) (found result, err error) {
 	m, scale, hits := mix{seed: 1, chunks: 2000, searches: 48, depth: 28}, 4, 30
-	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, 1)), window: "ANTIPODE_WINDOW_CHUNKS=256"}
+	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, l.seed)), window: "ANTIPODE_WINDOW_CHUNKS=256"}
 	if l.short {
-		m.chunks, scale, hits, x.window = 240, 1, 8, "ANTIPODE_WINDOW_CHUNKS=100"
+		m.chunks, scale, hits, x.window = 320, 1, 8, "ANTIPODE_WINDOW_CHUNKS=60"
 	}
 	if err := x.begin(ctx, m); err != nil {
 		return found, err
@@ -44,7 +45,7 @@ func conserve(ctx context.Context, l *lab) (found result, err error) {
 	defer x.ops.close()
 	plan := x.plan(scale)
 	for n, step := range plan {
-		if err := x.ops.answered(ctx, m.chunks*(n+1)/(len(plan)+2)); err != nil {
+		if err := x.progress(ctx, n, len(plan)); err != nil {
 			return found, err
 		}
 		if n%10 == 0 {
@@ -105,7 +106,7 @@ func (x *storm) plan(scale int) (steps []func(context.Context) error) {
 		}
 	}
 	add(8*scale, x.killWorker)
-	add(scale, x.stopWorker, x.continueWorker)
+	add(scale, x.suspendWorker)
 	add(2*scale, x.nats.restart)
 	add(scale, telling(x.redis.pause), x.killWorker, x.killWorker, telling(x.redis.resume))
 	add(scale, x.redis.flush)
@@ -143,11 +144,7 @@ func (x *storm) killSubmit(ctx context.Context) (err error) {
 // killWorker kills a worker while chunks wait for one, so that it has one in hand,
 // and starts another in its place.
 func (x *storm) killWorker(ctx context.Context) (err error) {
-	err = until(ctx, "chunks wait for a worker", func() (bool, error) {
-		lane, err := x.ops.lane(ctx, "v1-bulk")
-		return x.submit.State() != nil || err == nil && lane.NumPending > 0 && lane.NumAckPending > 0, err
-	})
-	if err != nil {
+	if err := x.busy(ctx); err != nil {
 		return err
 	}
 	n := x.rng.IntN(len(x.workers))
@@ -156,41 +153,82 @@ func (x *storm) killWorker(ctx context.Context) (err error) {
 	return err
 }
 
+// progress waits for the n-th of so many faults: they come at even distances, and some
+// way after the last one.
+func (x *storm) progress(ctx context.Context, n, faults int) error {
+	var now int
+	err := until(ctx, "results are counted", func() (ok bool, err error) {
+		now, _, err = x.results(ctx)
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	chunks := x.job.records / chunkRecords
+	step := chunks / (faults + 2)
+	return x.ops.answered(ctx, min(max((n+1)*step, now+step/2), (faults+1)*step))
+}
+
+// busy waits until chunks wait for a worker, so that all have one.
+func (x *storm) busy(ctx context.Context) error {
+	return until(ctx, "chunks wait for a worker", func() (bool, error) {
+		lane, err := x.ops.lane(ctx, "v1-bulk")
+		return x.submit.State() != nil || err == nil && lane.NumPending > 0 && lane.NumAckPending > 0, err
+	})
+}
+
 // ackWait is after what silence a chunk goes to another worker.
 const ackWait = 10 * time.Second
 
-// stopWorker silences the first worker for longer than the ack wait, as a machine
-// does that is suspended: the chunk that it holds goes to another.
-func (x *storm) stopWorker(ctx context.Context) error {
-	before := x.count("worker", `"chunk redelivered"`)
-	if err := x.workers[0].Signal(stopSignal); err != nil {
-		return err
+// suspendWorker silences the first worker for longer than the ack wait, as a machine
+// does that is suspended: the chunk that it holds goes to another, and is answered
+// twice. It may just then hold none, so that it is suspended again.
+func (x *storm) suspendWorker(ctx context.Context) error {
+	for range 3 {
+		if err := x.busy(ctx); err != nil {
+			return err
+		}
+		_, before, err := x.results(ctx)
+		if err != nil {
+			return err
+		}
+		w := x.workers[0]
+		if err := errors.Join(w.Signal(stopSignal), pause(ctx, ackWait+time.Second/4), w.Signal(continueSignal)); err != nil {
+			return err
+		}
+		soon, cancel := context.WithTimeout(ctx, ackWait)
+		err = until(soon, "a result comes twice", func() (bool, error) {
+			_, twice, err := x.results(ctx)
+			return twice > before, err
+		})
+		cancel()
+		if err == nil {
+			break
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*ackWait) // it may have had none
-	defer cancel()
-	until(ctx, "its chunk is delivered again", func() (bool, error) {
-		return x.count("worker", `"chunk redelivered"`) > before, nil
-	})
 	return nil
 }
 
-// continueWorker lets it go on; its answer comes twice.
-func (x *storm) continueWorker(context.Context) error { return x.workers[0].Signal(continueSignal) }
+// results counts the chunks that are answered, and how many answers came again.
+func (x *storm) results(ctx context.Context) (chunks, twice int, err error) {
+	state, err := x.ops.state(ctx, "RESULTS")
+	return int(state.Msgs), int(state.LastSeq) - int(state.Msgs), err
+}
 
-// hits counts what the faults hit, and wants so many chunks that were in hand.
+// hits counts what the faults hit: chunks in hand, which were delivered again or
+// answered twice. It wants so many, and some of each kind.
 func (x *storm) hits(ctx context.Context, found *result, least int) error {
-	results, err := x.ops.state(ctx, "RESULTS")
+	_, twice, err := x.results(ctx)
 	if err != nil {
 		return err
 	}
 	again := x.count("worker", `"chunk redelivered"`)
-	twice := int(results.LastSeq) - int(results.Msgs)
 	back := x.count("worker", `"NATS is back"`)
 	given := x.count("worker", "redis is given up")
-	found.note = fmt.Sprintf("chunks in hand hit %d times (wanted %d), %d results twice, NATS back %d times, Redis given up %d times",
-		again, least, twice, back, given)
-	if again < least || twice == 0 || back == 0 || given == 0 {
-		return fmt.Errorf("the faults hit too little")
+	found.note = fmt.Sprintf("%d chunks in hand delivered again and %d answered twice (wanted %d), NATS back %d times, Redis given up %d times",
+		again, twice, least, back, given)
+	if again+twice < least || again == 0 || twice == 0 || back == 0 || given == 0 {
+		return errors.New("the faults hit too little")
 	}
 	return nil
 }

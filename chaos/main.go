@@ -44,6 +44,7 @@ type options struct {
 	short bool
 	only  *regexp.Regexp
 	logs  bool
+	seed  uint64
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -70,7 +71,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	f.BoolVar(&o.short, "short", false, "fewer rows, less of each")
-	f.BoolVar(&o.logs, "logs", false, "print the logs of all programs of a row that fails")
+	f.BoolVar(&o.logs, "logs", false, "print the logs of all programs")
+	f.Uint64Var(&o.seed, "seed", 1, "make the faults that come at random in another order")
 	f.Func("only", "run the rows whose name this `expression` matches", func(s string) (err error) {
 		o.only, err = regexp.Compile(s)
 		return err
