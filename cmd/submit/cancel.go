@@ -16,7 +16,7 @@ func cancelCommand(s *submission) *cobra.Command {
 		Long: `cancel tells the workers that nobody waits for a job: they drop its chunks,
 those in hand too. What is answered stays for a day; 'submit resume' takes the
 cancellation back.`,
-		Example: `  submit cancel --nats nats://queue:4222 Jq0SdOZ4RcCnHkZs3yHZ0w`,
+		Example: `  submit cancel --nats nats://queue:4222 5QZJ2NKXH4T7RA6WEMCB3YVGDU`,
 		Args:    cobra.MinimumNArgs(1),
 	}
 	from := newSettings(cmd, toServer)

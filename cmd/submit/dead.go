@@ -22,7 +22,7 @@ each is kept for a week. 'dead list' shows them; 'dead retry' queues them again,
 if they had never been begun. Their answers then take the place of the failed ones:
 'submit resume JOB FILE' writes the whole job.`,
 		Example: `  submit dead list --nats nats://queue:4222
-  submit dead retry --nats nats://queue:4222 Jq0SdOZ4RcCnHkZs3yHZ0w/17
+  submit dead retry --nats nats://queue:4222 5QZJ2NKXH4T7RA6WEMCB3YVGDU/17
   submit dead retry --nats nats://queue:4222 --all`,
 		Args: cobra.NoArgs,
 	}

@@ -26,7 +26,7 @@ func resumeCommand(s *submission) *cobra.Command {
 already is read, what is queued is waited for, and only the rest is solved. FILE is
 the file that the job was begun with, unchanged; its options are those of the
 beginning. Answers are kept for a day, jobs are known for three.`,
-		Example: `  submit resume --nats nats://queue:4222 Jq0SdOZ4RcCnHkZs3yHZ0w big.txt --out big.out`,
+		Example: `  submit resume --nats nats://queue:4222 5QZJ2NKXH4T7RA6WEMCB3YVGDU big.txt --out big.out`,
 		Args:    cobra.ExactArgs(2),
 	}
 	cmd.Flags().StringVar(&s.opts.out, "out", "", "write the answers to this file")

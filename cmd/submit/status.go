@@ -28,7 +28,7 @@ A job is queued until its first chunk is answered, then running; answered, when 
 of it is, and finished, once its submitter has written the answers. One that is
 answered or was interrupted is taken up by 'submit resume'.`,
 		Example: `  submit status --nats nats://queue:4222
-  submit status --nats nats://queue:4222 Jq0SdOZ4RcCnHkZs3yHZ0w`,
+  submit status --nats nats://queue:4222 5QZJ2NKXH4T7RA6WEMCB3YVGDU`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	from := newSettings(cmd, toServer)
