@@ -86,7 +86,7 @@ func TestRoles(t *testing.T) {
 	permitted("status", "--nats", url)
 	permitted("cancel", "--nats", url, id)
 	permitted("dead", "list", "--owner", "public", "--nats", url)
-	if _, said := submit(t, 3, "dead", "list", "--nats", url); !strings.Contains(said, "does not permit") || !strings.Contains(said, "--owner NAME lists those of one owner") {
+	if _, said := submit(t, 3, "dead", "list", "--nats", url); !strings.Contains(said, "does not permit") || !strings.Contains(said, "try --owner public") {
 		t.Errorf("dead letters of all: %s", said)
 	}
 	t.Setenv("ANTIPODE_NATS_USER", "operator")
