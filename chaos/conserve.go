@@ -189,7 +189,7 @@ func (x *storm) suspendWorker(ctx context.Context) error {
 			return err
 		}
 		_, before, err := x.results(ctx)
-		if err != nil {
+		if err != nil || x.submit.State() != nil {
 			return err
 		}
 		w := x.workers[0]
