@@ -88,6 +88,9 @@ func (s *server) slot(take, hold context.Context, lane Lane) {
 		if take.Err() != nil {
 			return
 		}
+		if err == nil {
+			continue
+		}
 		if s.nc.IsConnected() { // else that was said
 			s.log.Warn("no chunks; trying again", "lane", lane, "error", err)
 		}
@@ -110,7 +113,12 @@ func (s *server) mend(ctx context.Context) {
 // did not come the slot looks whether its consumer is still there.
 const heartbeat = 5 * time.Second
 
+// serveLane takes chunks until take or the iterator ends; or, without an error, until
+// the connection was lost and came back while the slot was busy. The iterator hears of
+// that late, after it has asked for a chunk: it would ask for a second one, and have one
+// more in hand than the slot works on, from then on.
 func (s *server) serveLane(take, hold context.Context, lane Lane) error {
+	returns := s.returns.Load()
 	c, err := s.consumer(take, lane)
 	if err != nil {
 		return err
@@ -129,6 +137,10 @@ func (s *server) serveLane(take, hold context.Context, lane Lane) error {
 			return err
 		}
 		s.handle(hold, lane, msg)
+		if s.returns.Load() != returns {
+			s.giveBack(take, lane, it)
+			return nil
+		}
 	}
 }
 

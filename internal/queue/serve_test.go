@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -74,4 +75,41 @@ func TestNextAsksAgain(t *testing.T) {
 	if _, err := next(ended, &scripted{}); !errors.Is(err, context.Canceled) { // without a request
 		t.Errorf("after the end: %v", err)
 	}
+}
+
+// A connection that is lost and comes back while a slot is busy leaves the slot with
+// what it works on: another chunk in its hands would wait there for its turn.
+func TestSlotHoldsOneChunkAfterReconnects(t *testing.T) {
+	s := startServer(t)
+	q, worker := connect(t, s.URL(), lenient()), connect(t, s.URL(), lenient())
+	held, release := make(chan *job.Chunk), make(chan struct{})
+	serve(t, worker, 1, 0, func(ctx context.Context, c *job.Chunk) (*job.Result, error) {
+		held <- c
+		select {
+		case <-release:
+			return echoed(c), nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	})
+	const chunks = 8
+	spec := newSpec()
+	var w written
+	result := running(t, q, Run{Spec: spec, Window: Window{chunks, 1 << 20}, Next: inTurn(numbered(spec, chunks)), Write: w.write})
+	for n := range chunks {
+		await(t, held, "a chunk")
+		eventually(t, fmt.Sprintf("chunk %d is the only one in the slot's hands", n), func() bool {
+			lane, err := worker.consumer(t.Context(), Bulk)
+			return err == nil && lane.CachedInfo().NumAckPending == 1
+		})
+		if n < 3 {
+			if err := worker.nc.ForceReconnect(); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the connection is back", func() bool { return int(worker.returns.Load()) == n+1 })
+		}
+		release <- struct{}{}
+	}
+	completes(t, result)
+	w.check(t, chunks)
 }
