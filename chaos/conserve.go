@@ -35,7 +35,7 @@ type fault []func(context.Context) error
 // seed decides.
 func conserve(ctx context.Context, l *lab) (found result, err error) {
 	m, scale, hits := mix{seed: 1, chunks: 2000, searches: 48, depth: 28}, 4, 30
-	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, l.seed)), window: "ANTIPODE_WINDOW_CHUNKS=256"}
+	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, l.seed)), window: "ANTIPODE_WINDOW_CHUNKS=128"}
 	if l.short {
 		m.chunks, scale, hits, x.window = 320, 1, 8, "ANTIPODE_WINDOW_CHUNKS=60"
 	}
@@ -45,7 +45,7 @@ func conserve(ctx context.Context, l *lab) (found result, err error) {
 	defer x.ops.close()
 	plan := x.plan(scale)
 	for n, step := range plan {
-		if err := x.progress(ctx, n, len(plan)); err != nil {
+		if err := x.progress(ctx, len(plan)-n); err != nil {
 			return found, err
 		}
 		if n%10 == 0 {
@@ -153,9 +153,9 @@ func (x *storm) killWorker(ctx context.Context) (err error) {
 	return err
 }
 
-// progress waits for the n-th of so many faults: they come at even distances, and some
-// way after the last one.
-func (x *storm) progress(ctx context.Context, n, faults int) error {
+// progress waits for the next of so many faults that are left: they come at even
+// distances of what is not answered yet.
+func (x *storm) progress(ctx context.Context, faults int) error {
 	var now int
 	err := until(ctx, "results are counted", func() (ok bool, err error) {
 		now, _, err = x.results(ctx)
@@ -165,8 +165,7 @@ func (x *storm) progress(ctx context.Context, n, faults int) error {
 		return err
 	}
 	chunks := x.job.records / chunkRecords
-	step := chunks / (faults + 2)
-	return x.ops.answered(ctx, min(max((n+1)*step, now+step/2), (faults+1)*step))
+	return x.ops.answered(ctx, now+(chunks-now)/(faults+2))
 }
 
 // busy waits until chunks wait for a worker, so that all have one.
