@@ -27,7 +27,7 @@ func (l *lab) interrupt(ctx context.Context, p *process.Process, j *job, out str
 	if err := ended(ctx, p, 130); err != nil {
 		return nil, err
 	}
-	if err := l.whole(j, out); err != nil {
+	if err := l.begun(j, out, true); err != nil {
 		return nil, err
 	}
 	command, err := p.Await(ctx, onward)
@@ -39,8 +39,8 @@ func (l *lab) interrupt(ctx context.Context, p *process.Process, j *job, out str
 
 // slay kills a submit, which can say nothing, and goes on with its job.
 func (l *lab) slay(ctx context.Context, o *operator, p *process.Process, j *job, out, url string, env ...string) (*process.Process, error) {
-	p.Kill()
-	if err := l.whole(j, out); err != nil {
+	p.Kill() // maybe within a write
+	if err := l.begun(j, out, false); err != nil {
 		return nil, err
 	}
 	id, err := o.jobID(ctx)
@@ -55,14 +55,14 @@ func (l *lab) resume(ctx context.Context, url, id, file, out string, env ...stri
 	return l.start(l.command(ctx, env, "submit", "resume", "--nats", url, id, file, "--out", l.path(out)))
 }
 
-// whole wants answers that are the first of the undisturbed run's, none of them cut
-// off.
-func (l *lab) whole(j *job, out string) error {
+// begun wants answers that are the first of the undisturbed run's; none of them cut off,
+// where they are to be whole.
+func (l *lab) begun(j *job, out string, whole bool) error {
 	got, err := l.read(out)
 	if err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(j.want, got) || len(got) > 0 && got[len(got)-1] != '\n' {
+	if !bytes.HasPrefix(j.want, got) || whole && len(got) > 0 && got[len(got)-1] != '\n' {
 		return fmt.Errorf("the %d bytes of answers of a submit that was ended are not the first of the job's", len(got))
 	}
 	return nil
