@@ -34,7 +34,7 @@ type fault []func(context.Context) error
 // things die. Faults come at points of the job's progress, in an order that the
 // seed decides.
 func conserve(ctx context.Context, l *lab) (found result, err error) {
-	m, scale, hits := mix{seed: 1, chunks: 2000, searches: 48, depth: 28}, 4, 30
+	m, scale, hits := mix{seed: 1, chunks: 2000, searches: 64, depth: 28}, 3, 30
 	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, l.seed)), window: "ANTIPODE_WINDOW_CHUNKS=128"}
 	if l.short {
 		m.chunks, scale, hits, x.window = 320, 1, 8, "ANTIPODE_WINDOW_CHUNKS=60"
@@ -50,6 +50,9 @@ func conserve(ctx context.Context, l *lab) (found result, err error) {
 		}
 		if n%10 == 0 {
 			l.tell("%d of %d faults", n, len(plan))
+		}
+		if x.over() {
+			break // what hit it by then must be enough
 		}
 		if err := step(ctx); err != nil {
 			return found, err
@@ -93,6 +96,9 @@ func (x *storm) begin(ctx context.Context, m mix) (err error) {
 	return err
 }
 
+// over tells whether the job has ended.
+func (x *storm) over() bool { return x.submit.State() != nil }
+
 func (x *storm) startWorker(ctx context.Context) (*process.Process, error) {
 	return x.worker(ctx, x.nats.url(), "ANTIPODE_REDIS_ADDR="+x.redis.addr)
 }
@@ -131,8 +137,14 @@ func killing(s *server) func(context.Context) error {
 	}
 }
 
-func (x *storm) interruptSubmit(ctx context.Context) (err error) {
-	x.submit, err = x.interrupt(ctx, x.submit, x.job, "out", x.window)
+func (x *storm) interruptSubmit(ctx context.Context) error {
+	next, err := x.interrupt(ctx, x.submit, x.job, "out", x.window)
+	switch {
+	case err == nil:
+		x.submit = next
+	case x.over() && x.submit.State().ExitCode() == 0:
+		return nil // it was faster
+	}
 	return err
 }
 
@@ -172,7 +184,7 @@ func (x *storm) progress(ctx context.Context, faults int) error {
 func (x *storm) busy(ctx context.Context) error {
 	return until(ctx, "chunks wait for a worker", func() (bool, error) {
 		lane, err := x.ops.lane(ctx, "v1-bulk")
-		return x.submit.State() != nil || err == nil && lane.NumPending > 0 && lane.NumAckPending > 0, err
+		return x.over() || err == nil && lane.NumPending > 0 && lane.NumAckPending > 0, err
 	})
 }
 
@@ -188,7 +200,7 @@ func (x *storm) suspendWorker(ctx context.Context) error {
 			return err
 		}
 		_, before, err := x.results(ctx)
-		if err != nil || x.submit.State() != nil {
+		if err != nil || x.over() {
 			return err
 		}
 		w := x.workers[0]
