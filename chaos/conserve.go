@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"antipode/internal/process"
@@ -37,7 +38,7 @@ func conserve(ctx context.Context, l *lab) (found result, err error) {
 	m, scale, hits := mix{seed: 1, chunks: 2000, searches: 64, depth: 28}, 3, 30
 	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, l.seed)), window: "ANTIPODE_WINDOW_CHUNKS=128"}
 	if l.short {
-		m.chunks, scale, hits, x.window = 320, 1, 8, "ANTIPODE_WINDOW_CHUNKS=60"
+		m.chunks, scale, hits, x.window = 320, 1, 6, "ANTIPODE_WINDOW_CHUNKS=60"
 	}
 	if err := x.begin(ctx, m); err != nil {
 		return found, err
@@ -99,16 +100,21 @@ func (x *storm) begin(ctx context.Context, m mix) (err error) {
 // over tells whether the job has ended.
 func (x *storm) over() bool { return x.submit.State() != nil }
 
+// startWorker starts a worker of one slot. It does not wait until it is ready: the job
+// would be over before its faults.
 func (x *storm) startWorker(ctx context.Context) (*process.Process, error) {
-	return x.worker(ctx, x.nats.url(), "ANTIPODE_REDIS_ADDR="+x.redis.addr)
+	env := []string{"ANTIPODE_SLOTS=1", "ANTIPODE_REDIS_ADDR=" + x.redis.addr}
+	return x.start(x.command(ctx, env, "worker", "--nats", x.nats.url()))
 }
 
-// plan is all that happens, in order. Scale says how much.
+// plan is all that happens, one of each kind before the others, since a fast machine is
+// through with the job before its faults. Scale says how much.
 func (x *storm) plan(scale int) (steps []func(context.Context) error) {
-	var all []fault
+	var first, more []fault
 	add := func(times int, f ...func(context.Context) error) {
-		for range times {
-			all = append(all, f)
+		first = append(first, f)
+		for range times - 1 {
+			more = append(more, f)
 		}
 	}
 	add(8*scale, x.killWorker)
@@ -119,9 +125,11 @@ func (x *storm) plan(scale int) (steps []func(context.Context) error) {
 	add(scale, killing(x.redis), x.killWorker, func(ctx context.Context) error { return x.redis.launch(ctx) })
 	add(scale, x.interruptSubmit)
 	add(scale, x.killSubmit)
-	x.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	for _, f := range all {
-		steps = append(steps, f...)
+	for _, all := range [][]fault{first, more} {
+		x.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for _, f := range all {
+			steps = append(steps, f...)
+		}
 	}
 	return steps
 }
@@ -154,14 +162,16 @@ func (x *storm) killSubmit(ctx context.Context) (err error) {
 }
 
 // killWorker kills a worker while chunks wait for one, so that it has one in hand,
-// and starts another in its place.
-func (x *storm) killWorker(ctx context.Context) (err error) {
+// and starts another in its place. It is one of the older, since the youngest may not
+// be ready yet.
+func (x *storm) killWorker(ctx context.Context) error {
 	if err := x.busy(ctx); err != nil {
 		return err
 	}
-	n := x.rng.IntN(len(x.workers))
+	n := x.rng.IntN(len(x.workers) - 1)
 	x.workers[n].Kill()
-	x.workers[n], err = x.startWorker(ctx)
+	w, err := x.startWorker(ctx)
+	x.workers = append(slices.Delete(x.workers, n, n+1), w)
 	return err
 }
 
