@@ -38,7 +38,7 @@ func conserve(ctx context.Context, l *lab) (found result, err error) {
 	m, scale, hits := mix{seed: 1, chunks: 2000, searches: 64, depth: 28}, 3, 30
 	x := &storm{lab: l, rng: rand.New(rand.NewPCG(m.seed, l.seed)), window: "ANTIPODE_WINDOW_CHUNKS=128"}
 	if l.short {
-		m.chunks, scale, hits, x.window = 320, 1, 6, "ANTIPODE_WINDOW_CHUNKS=60"
+		m.chunks, scale, hits, x.window = 600, 1, 6, "ANTIPODE_WINDOW_CHUNKS=60"
 	}
 	if err := x.begin(ctx, m); err != nil {
 		return found, err
