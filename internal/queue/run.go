@@ -213,7 +213,9 @@ func (x *run) loop(ctx context.Context, cuts <-chan cut) error {
 				}
 			}
 		case p := <-x.parts:
-			x.accept(p)
+			if x.accept(p) {
+				x.hurry(time.Now())
+			}
 		case f := <-x.refused:
 			if err := x.retry(f); err != nil {
 				return err
@@ -378,21 +380,34 @@ func refused(c *job.Chunk, cause error) (queued bool, full string, err error) {
 	return false, "", nil
 }
 
-// accept takes a message of a result. What comes twice is as good as once; what
-// comes before its chunk is cut again is fetched then.
-func (x *run) accept(p part) {
+// hurry has the first of the chunks that wait after a refusal published at the next tick:
+// where JOBS is full, an answer makes room once it is acked.
+func (x *run) hurry(now time.Time) {
+	var first *flying
+	for n, f := range x.chunks {
+		if f.result == nil && f.again.After(now) && (first == nil || n < first.chunk.Number) {
+			first = f
+		}
+	}
+	if first != nil {
+		first.again = now
+	}
+}
+
+// accept takes a message of a result, and tells whether it completes one. What comes
+// twice is as good as once; what comes before its chunk is cut again is fetched then.
+func (x *run) accept(p part) (complete bool) {
 	f := x.chunks[p.chunk]
 	if f == nil && p.chunk >= x.taken && len(x.answered) < limit.Noted {
 		x.answered[p.chunk] = true
 		delete(x.queued, p.chunk)
 	}
 	if f == nil || f.result != nil {
-		return
+		return false
 	}
 	x.heard, x.told = time.Now(), false
-	if whole, ok := f.parts.add(p); ok {
-		x.complete(f, p.of, whole)
-	}
+	whole, ok := f.parts.add(p)
+	return ok && x.complete(f, p.of, whole)
 }
 
 // complete takes a result, unless it answers another chunk: of a job that was cut
