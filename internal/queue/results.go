@@ -47,6 +47,7 @@ func (x *run) consume(ctx context.Context) error {
 		}
 	}, jetstream.PullMaxMessages(resultsAhead), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 		x.q.log.Debug("results", "error", err)
+		x.doubted.Store(true)
 	}))
 	if err != nil {
 		return fmt.Errorf("follow the results of job %s: %w", x.Spec.Job, err)

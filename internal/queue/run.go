@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -77,6 +78,7 @@ type run struct {
 	defined  time.Time        // last
 	marked   time.Time        // when it was last asked whether the job is cancelled
 	returns  int64            // of the server, when the job was last audited
+	doubted  atomic.Bool      // the consumer of results had an error since then
 }
 
 // flying is a chunk between publishing and writing.
@@ -474,12 +476,26 @@ func (x *run) look(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	returns := x.q.returns.Load()
-	if due := x.q.times.audit; returns == x.returns && (quiet < due || now.Sub(x.audited) < due) || quiet < x.q.times.quiet/2 {
+	if quiet < x.q.times.quiet/2 || !x.due(now, quiet) {
 		return nil
 	}
-	x.audited, x.returns = now, returns
+	x.audited, x.returns = now, x.q.returns.Load()
+	x.doubted.Store(false)
 	return x.audit(ctx)
+}
+
+// due tells whether an audit is: after a reconnect, soon after an error of the consumer
+// of results, else when it was quiet for long.
+func (x *run) due(now time.Time, quiet time.Duration) bool {
+	since := now.Sub(x.audited)
+	switch t := x.q.times; {
+	case x.q.returns.Load() != x.returns:
+		return true
+	case x.doubted.Load():
+		return since >= t.quiet
+	default:
+		return quiet >= t.audit && since >= t.audit
+	}
 }
 
 // wanted tells by an error that the job was cancelled: what is published then is dropped,

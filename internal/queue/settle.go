@@ -94,7 +94,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 		began := time.Now()
 		if err := s.publish(ctx, chunk, res, false); err != nil {
 			s.takeBack(ctx, chunk, begun)
-			return s.notStored(msg, o, err)
+			return s.notStored(ctx, msg, o, err)
 		}
 		o.Result, o.Storing = res, time.Since(began)
 		s.finish(ctx, msg, chunk, delivered)
@@ -137,8 +137,11 @@ func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, de
 }
 
 // notStored puts a chunk off whose result could not be stored.
-func (s *server) notStored(msg jetstream.Msg, o *Outcome, err error) End {
+func (s *server) notStored(ctx context.Context, msg jetstream.Msg, o *Outcome, err error) End {
 	s.log.Warn("result not stored", "job", o.Chunk.Job, "chunk", o.Chunk.Number, "error", err)
+	if errors.Is(err, jetstream.ErrNoStreamResponse) { // the stream is gone
+		s.mend(ctx)
+	}
 	return s.putOff(msg, o.Delivered)
 }
 
@@ -191,7 +194,7 @@ func (s *server) answer(ctx context.Context, msg jetstream.Msg, c *job.Chunk) (*
 func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, o *Outcome, reason string) End {
 	reason = strings.ToValidUTF8(reason[:min(len(reason), limit.Reason)], "?")
 	if err := s.bury(ctx, deadSubject(o.Chunk), msg, o.Delivered, reason); err != nil {
-		return s.notStored(msg, o, err)
+		return s.notStored(ctx, msg, o, err)
 	}
 	o.Dead = true
 	res := s.cfg.Fail(ctx, o.Chunk, reason)
@@ -199,7 +202,7 @@ func (s *server) giveUp(ctx context.Context, msg jetstream.Msg, o *Outcome, reas
 	case err == nil:
 		o.Result = res
 	case !isAnswered(err):
-		return s.notStored(msg, o, err)
+		return s.notStored(ctx, msg, o, err)
 	}
 	s.finish(ctx, msg, o.Chunk, o.Delivered)
 	return GivenUp
