@@ -106,11 +106,7 @@ func (l *lab) disturbed(ctx context.Context, m mix) (*disturbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.nats(ctx)
-	if err != nil {
-		return nil, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return nil, err
 	}

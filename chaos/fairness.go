@@ -35,11 +35,7 @@ const (
 // that take their whole budget of time: first over an open connection, then with a
 // submit for each.
 func fairness(ctx context.Context, l *lab) (found result, err error) {
-	s, err := l.nats(ctx)
-	if err != nil {
-		return found, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return found, err
 	}

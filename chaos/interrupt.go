@@ -90,11 +90,7 @@ func submitDies(ctx context.Context, l *lab) (found result, err error) {
 	if err != nil {
 		return found, err
 	}
-	s, err := l.nats(ctx)
-	if err != nil {
-		return found, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -165,11 +161,7 @@ func cancelled(ctx context.Context, l *lab) (found result, err error) {
 	if err != nil {
 		return found, err
 	}
-	s, err := l.nats(ctx)
-	if err != nil {
-		return found, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return found, err
 	}

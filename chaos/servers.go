@@ -138,6 +138,16 @@ type operator struct {
 	nc *nats.Conn
 }
 
+// watched starts a NATS server with an operator, who must be closed.
+func (l *lab) watched(ctx context.Context) (*server, *operator, error) {
+	s, err := l.nats(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := l.operator(ctx, s.url())
+	return s, o, err
+}
+
 // operator connects to a NATS server. It must be closed.
 func (l *lab) operator(ctx context.Context, url string) (*operator, error) {
 	nc, err := nats.Connect(url, nats.MaxReconnects(-1))

@@ -30,11 +30,7 @@ var noTables = []string{"ANTIPODE_TABLES_MEMORY=0", "ANTIPODE_CACHE_MODE=none"}
 // its worker says that it gets on. How long a chunk takes is the machine's affair, so
 // chunks grow until it is long enough.
 func slowChunks(ctx context.Context, l *lab) (found result, err error) {
-	s, err := l.nats(ctx)
-	if err != nil {
-		return found, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return found, err
 	}

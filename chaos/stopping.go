@@ -30,11 +30,7 @@ func stops(ctx context.Context, l *lab) (found result, err error) {
 	if err != nil {
 		return found, err
 	}
-	s, err := l.nats(ctx)
-	if err != nil {
-		return found, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -115,11 +111,7 @@ func givesBack(ctx context.Context, l *lab) (found result, err error) {
 	if err != nil {
 		return found, err
 	}
-	s, err := l.nats(ctx)
-	if err != nil {
-		return found, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -199,11 +191,7 @@ func rolling(ctx context.Context, l *lab) (found result, err error) {
 	if err != nil {
 		return found, err
 	}
-	s, err := l.nats(ctx)
-	if err != nil {
-		return found, err
-	}
-	o, err := l.operator(ctx, s.url())
+	s, o, err := l.watched(ctx)
 	if err != nil {
 		return found, err
 	}

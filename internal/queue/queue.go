@@ -4,6 +4,7 @@
 //	topology.go  the streams, the consumers, the key-value bucket
 //	wire.go      chunks and results as messages: wire version 1
 //	run.go       a submitter's job: publish under a window, take results in order
+//	publish.go   a chunk on its way to JOBS, and what a refusal means
 //	results.go   following results; the audit that repairs every loss
 //	post.go      a job that nobody waits for
 //	entry.go     what the bucket knows of a job; jobs.go shows it with what is answered
