@@ -80,7 +80,7 @@ func (s *submission) run(ctx context.Context, names []string) error {
 	} else {
 		err = s.each(inputs, func(in *input) error { return s.job(ctx, q, in) })
 	}
-	return s.end(err, end)
+	return s.end(s.cause(ctx, err), end)
 }
 
 // each does the work on the job files one after another. Those that are left when one

@@ -120,7 +120,9 @@ func (q *Queue) Run(ctx context.Context, r Run) error {
 	if err == nil {
 		err = x.loop(ctx, cuts)
 	}
-	err = because(ctx, err)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // or a refusal
+	}
 	cancel()
 	x.stopConsuming()
 	x.js.CleanupPublisher()

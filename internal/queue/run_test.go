@@ -346,6 +346,25 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// So it is when the context ended before anything was asked of the server, or is just being
+// asked.
+func TestRunEndsWithItsContextAtOnce(t *testing.T) {
+	q := connect(t, startServer(t).URL(), lenient())
+	interrupted := errors.New("interrupted")
+	for n := range 40 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		timer := time.AfterFunc(time.Duration(n)*50*time.Microsecond, func() { cancel(interrupted) })
+		err := q.Run(ctx, Run{Spec: newSpec(), Resume: n%2 == 0, Window: Window{8, 1 << 20}, Next: func(ctx context.Context) (*job.Chunk, *job.Result, error) {
+			<-ctx.Done()
+			return nil, nil, context.Cause(ctx)
+		}})
+		timer.Stop()
+		if err != interrupted {
+			t.Errorf("run %d: error %v, want %v", n, err, interrupted)
+		}
+	}
+}
+
 // A job of one chunk goes by the express lane, any other by the bulk lane, and
 // neither waits for the other's slots.
 func TestLanes(t *testing.T) {
