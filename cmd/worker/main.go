@@ -90,7 +90,7 @@ after a stop; 1 where NATS is set up otherwise than needed, or permits too
 little, or the address for metrics is taken; 2 usage or configuration.
 
 Where http.listen is set (ANTIPODE_HTTP_LISTEN=127.0.0.1:9090), it serves /metrics
-for Prometheus, /livez and /readyz there.`,
+for Prometheus, /livez and /readyz there; 'worker healthy' asks it.`,
 		Example: `  worker                                              nats://127.0.0.1:4222, no Redis
   worker --nats nats://queue:4222 --redis cache:6379 --slots 4
   worker tables build --tables tables rotegame        once on a host; then
@@ -126,7 +126,7 @@ for Prometheus, /livez and /readyz there.`,
 		}
 		return nil
 	}
-	cmd.AddCommand(tablesCommand(&file, signals, stdout, stderr), configCommand(f, bind, &file, stdout), &cobra.Command{
+	cmd.AddCommand(tablesCommand(&file, signals, stdout, stderr), configCommand(f, bind, &file, stdout), healthyCommand(&file, stdout), &cobra.Command{
 		Use:   "version",
 		Short: "Say which build this is",
 		Args:  cobra.NoArgs,

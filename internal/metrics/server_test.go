@@ -79,6 +79,19 @@ func get(t *testing.T, url string) (int, string) {
 	return res.StatusCode, string(text)
 }
 
+// serveIdle takes chunks until the test ends, and answers none.
+func serveIdle(t *testing.T, q *queue.Queue) {
+	take, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		q.Serve(take, take, queue.ServeConfig{Worker: "test-worker", Bulk: 2, Express: 1, Answer: func(ctx context.Context, _ *job.Chunk, _ *atomic.Int64) (*job.Result, func(context.Context), error) {
+			return nil, nil, context.Cause(ctx)
+		}})
+	}()
+	t.Cleanup(func() { stop(); <-done })
+}
+
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -120,15 +133,7 @@ func TestReady(t *testing.T) {
 	m.Connected(q)
 	is("lane bulk: 0 of 0 slots take chunks\nlane express: 0 of 0 slots take chunks")
 
-	take, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		q.Serve(take, take, queue.ServeConfig{Worker: "test-worker", Bulk: 2, Express: 1, Answer: func(ctx context.Context, _ *job.Chunk, _ *atomic.Int64) (*job.Result, func(context.Context), error) {
-			return nil, nil, context.Cause(ctx)
-		}})
-	}()
-	t.Cleanup(func() { stop(); <-done })
+	serveIdle(t, q)
 	is("ready")
 	check(t, m, "antipode_ready", map[string]float64{"": 1})
 	check(t, m, "antipode_slots", map[string]float64{"bulk bound": 2, "bulk unbound": 0, "express bound": 1, "express unbound": 0})

@@ -2,12 +2,17 @@
 package version
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
 )
+
+// build is the version where the linker was given one, since the build saw no
+// repository: -X antipode/internal/version.build=v1.2.3.
+var build string
 
 // String returns the module's version, or the commit, and the toolchain, as far
 // as the build recorded them.
@@ -16,7 +21,7 @@ func String() string {
 	if !ok {
 		return "unknown, " + runtime.Version()
 	}
-	version, commit, dirty := info.Main.Version, "", ""
+	version, commit, dirty := cmp.Or(build, info.Main.Version), "", ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
@@ -48,7 +53,7 @@ func SemVer() string {
 	if !ok {
 		return development
 	}
-	return semVer(info.Main.Version)
+	return semVer(cmp.Or(build, info.Main.Version))
 }
 
 func semVer(version string) string {

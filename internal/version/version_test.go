@@ -1,6 +1,9 @@
 package version
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSemVer(t *testing.T) {
 	for _, c := range []struct{ version, want string }{
@@ -23,5 +26,17 @@ func TestSemVer(t *testing.T) {
 	}
 	if v := SemVer(); !semVerForm.MatchString(v) {
 		t.Errorf("this build is of version %q", v)
+	}
+}
+
+// A build that saw no repository has the version that it was given.
+func TestGivenVersion(t *testing.T) {
+	defer func() { build = "" }()
+	build = "v1.2.3-4-gabcdef0"
+	if v := SemVer(); v != "1.2.3-4-gabcdef0" {
+		t.Errorf("SemVer is %s", v)
+	}
+	if v := String(); !strings.HasPrefix(v, "v1.2.3-4-gabcdef0") {
+		t.Errorf("String is %s", v)
 	}
 }
