@@ -7,9 +7,13 @@ ARG GOPROXY
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN CGO_ENABLED=0 go build -trimpath -o /out/ ./cmd/submit ./cmd/worker
-# What programs expect around them: certificates for TLS, and a temporary folder.
-RUN mkdir -p /out/etc/ssl/certs && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ && mkdir -m 1777 /out/tmp
+# What `git describe` says; no repository comes along.
+ARG VERSION
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-X antipode/internal/version.build=$VERSION" -o /out/ ./cmd/submit ./cmd/worker
+# What programs expect around them: certificates for TLS; a temporary folder; and the mount point of the volume with
+# tables, which takes its owner over.
+RUN mkdir -p /out/etc/ssl/certs && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ && mkdir -m 1777 /out/tmp && \
+    mkdir /out/tables && chown 65534:65534 /out/tables
 
 FROM scratch
 COPY --from=build /out/ /

@@ -1,58 +1,158 @@
 #!/usr/bin/env bash
-# docker-compose.yml as a user meets it: build, start, ask, add a worker, lose one; the answers stay the same.
-# Its project and port are its own, so that it disturbs no Antipode that runs here; only the image stays behind.
+# docker-compose.yml as a user meets it: build, start, ask, add workers, lose some, lose Redis and NATS; the answers stay
+# the same. Its project and ports are its own, so that it disturbs no Antipode that runs here; only the image stays behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export COMPOSE_PROJECT_NAME=antipode-test
-export ANTIPODE_PORT=0 # any free one
-answer=$(mktemp)
+export COMPOSE_DISABLE_ENV_FILE=1 # what is tested is what comes with the clone
+export ANTIPODE_PORT=0            # any free one
+tmp=$(mktemp -d)
 
-down() { docker compose down --volumes --remove-orphans --timeout 5; }
+down() { docker compose --profile '*' down --volumes --remove-orphans --timeout 10; }
 finish() {
   status=$?
   set +e # tear down whatever happens
   if [ $status != 0 ]; then
     docker compose ps --all
     docker compose logs --no-color --tail 200
+    cat "$tmp/said" 2>/dev/null
     echo "compose-test: FAILED" >&2
   fi
+  exec 3>&- # the job's input
   down
-  rm -f "$answer" "$answer.job"
+  wait
+  rm -rf "$tmp"
   exit $status
 }
+say() { echo "compose-test: $*"; }
+fail() {
+  echo "compose-test: $*" >&2
+  exit 1
+}
 up() { docker compose up --detach --wait --wait-timeout 120 "$@"; }
-submit() { timeout 60 docker compose run --rm -T submit "$@" >"$answer"; }
+submit() { timeout 60 docker compose run --rm -T submit "$@"; }
+healthy() { docker compose exec -T worker /worker healthy; }
+until_true() { # within a minute
+  for _ in $(seq 120); do
+    if "$@" >/dev/null 2>&1; then return; fi
+    sleep 0.5
+  done
+  fail "not so after a minute: $*"
+}
 
-check() {
-  echo "compose-test: $1"
-  printf '%s\n' '9 9 9 9' '1 2 3 4' '5 6 7 8' '1 9 9 4' '5 9 9 8' '6 2 7 3' | submit --puzzle rotegame -
-  printf '2\n1 2\n' | diff - "$answer"
+samples() {
+  say "the samples of all puzzles, $1"
   for file in examples/*.txt examples/*.jsonl; do
-    name=$(basename "${file%.*}")
-    puzzle=(--puzzle "${name%%-*}")
-    [[ $file != *.jsonl ]] || puzzle=() # its records name their puzzles
-    submit "${puzzle[@]}" "$file" </dev/null
-    diff "testdata/examples/$name.out" "$answer"
+    submit "$file" </dev/null >"$tmp/answer"
+    diff "testdata/examples/$(basename "${file%.*}").out" "$tmp/answer"
   done
 }
 
-# The workers' image holds no definitions: this one comes to them through NATS.
-check_given() {
-  echo "compose-test: a puzzle of one's own"
-  submit puzzles --example configs/puzzles/topspin10.yaml </dev/null
-  cp "$answer" "$answer.job"
-  submit --puzzle configs/puzzles/topspin10.yaml - <"$answer.job"
-  printf '1\nL\n4\nR T R T\n4\nT R R T\n' | diff - "$answer"
+# The workers' image holds no such definition: it comes to them through NATS.
+given() {
+  say "a puzzle of one's own"
+  submit puzzles --example configs/puzzles/topspin10.yaml </dev/null >"$tmp/boards"
+  submit --puzzle configs/puzzles/topspin10.yaml - <"$tmp/boards" >"$tmp/answer"
+  printf '1\nL\n4\nR T R T\n4\nT R R T\n' | diff - "$tmp/answer"
+}
+
+# A submit on the host, and one that writes a file.
+ways() {
+  say "from the host, and into a file"
+  docker run --rm -i --network host --entrypoint /submit antipode --nats "nats://$(docker compose port nats 4222)" --puzzle rotegame - \
+    <examples/rotegame-sample.txt >"$tmp/answer"
+  diff testdata/examples/rotegame-sample.out "$tmp/answer"
+  rm -f out/compose-test.out
+  timeout 60 docker compose run --rm -T --user "$(id -u):$(id -g)" submit --out out/compose-test.out examples/rotegame-sample.txt </dev/null
+  diff testdata/examples/rotegame-sample.out out/compose-test.out
+  rm -f out/compose-test.out
+}
+
+# No container may more than it needs, and only NATS can be reached, from this machine.
+rights() {
+  say "rights of the containers"
+  for id in $(docker compose ps --quiet); do
+    docker inspect --format '{{.Config.Labels | len | lt 0}} {{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}} {{.HostConfig.SecurityOpt}} {{gt .HostConfig.Memory 0}}' "$id"
+  done | sort -u >"$tmp/answer"
+  echo 'true true [ALL] [no-new-privileges:true] true' | diff - "$tmp/answer"
+  docker inspect --format '{{.Config.User}}' "$(docker compose ps --quiet worker | head -1)" | diff <(echo 65534:65534) -
+  docker compose ps --quiet | xargs docker inspect --format \
+    '{{range $port, $to := .NetworkSettings.Ports}}{{range $to}}{{$port}} {{.HostIp}}{{"\n"}}{{end}}{{end}}' | grep . | diff <(echo '4222/tcp 127.0.0.1') -
+}
+
+tables() {
+  say "a table, which a running worker picks up"
+  docker compose run --rm -T tables build rotegame </dev/null
+  docker compose run --rm -T tables verify rotegame </dev/null
+  echo '9 1 2 3 10 4 5 6 7 8 11 12  1 2 3 4 5 6 7 8 9 10 11 12' | submit --explain --puzzle rotegame - >"$tmp/answer"
+  grep -q 'method=table' "$tmp/answer" || fail "the table is not used: $(cat "$tmp/answer")"
+}
+
+# boards N: questions of rings with values that repeat, which take a search each.
+boards() {
+  awk -v n="$1" 'function board(   i, j, t) {
+    for (i = 1; i <= 12; i++) v[i] = int((i + 1) / 2)
+    for (i = 12; i > 1; i--) { j = 1 + int(rand() * i); t = v[i]; v[i] = v[j]; v[j] = t }
+    for (i = 1; i <= 12; i++) printf "%d ", v[i]
+  }
+  BEGIN { srand(7); while (n-- > 0) { board(); board(); print "" } }'
+}
+
+# begin FILE: a job whose records come from feed, so that it lasts for as long as it is wanted.
+begin() {
+  rm -f "$tmp/in"
+  mkfifo "$tmp/in"
+  docker compose run --rm -T submit --puzzle rotegame - <"$tmp/in" >"$tmp/answers" 2>"$tmp/said" &
+  job=$!
+  exec 3>"$tmp/in"
+  fed=0
+}
+# feed N: the next records. What submit has not published when this ends is the smaller part; workers are at it.
+feed() {
+  sed -n "$((fed + 1)),$((fed + $1))p" "$tmp/job" >&3
+  fed=$((fed + $1))
+  kill -0 "$job" || fail "submit ended early"
+}
+# end: all of the job has been fed; the answers are those of a submit that no fault met.
+end() {
+  exec 3>&-
+  wait "$job" || fail "submit ended with exit status $?"
+  cat "$tmp/said"
+  docker run --rm -i --network none --entrypoint /submit antipode --puzzle rotegame - <"$tmp/job" >"$tmp/undisturbed"
+  cmp "$tmp/undisturbed" "$tmp/answers"
+}
+
+faults() {
+  say "a job, while workers come and go, and Redis and NATS are lost"
+  begin
+  feed 60000
+  up --scale worker=4
+  feed 40000
+  docker kill "$COMPOSE_PROJECT_NAME-worker-1"
+  feed 40000
+  docker compose stop redis
+  feed 40000
+  docker compose stop nats
+  if healthy; then fail "the worker says that it is ready without NATS"; fi
+  docker compose start nats redis
+  feed 40000
+  until_true healthy
+  up --scale worker=2
+  end
 }
 
 trap finish EXIT
+trap 'exit 130' INT TERM
+docker compose --env-file .env.example config --quiet
 down # what a run that was killed may have left
+boards 220000 >"$tmp/job"
 timeout 900 docker compose build
 up
-check "one worker"
-up --scale worker=2
-check "two workers"
-check_given
-docker kill "$COMPOSE_PROJECT_NAME-worker-1"
-check "one of two workers killed"
-echo "compose-test: passed"
+samples "one worker"
+rights
+given
+ways
+tables
+faults
+samples "after all that"
+say passed
