@@ -172,3 +172,26 @@ func TestInterruptWhileTheJobWaits(t *testing.T) {
 		})
 	}
 }
+
+// However many interrupts it takes, here since nobody reads the answers, the status
+// is that of an interrupt. The second ends the process, and not by the signal, which
+// has no effect on the first process of a container.
+func TestManyInterrupts(t *testing.T) {
+	p := start(t, rings(t, many))
+	p.line(t)
+	ended := make(chan int, 1)
+	go func() { ended <- p.ends(t) }()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case status := <-ended:
+			if status != 130 {
+				t.Errorf("exit status %d, want 130: %s", status, &p.stderr)
+			}
+			return
+		case <-tick.C:
+			_ = p.Process.Signal(syscall.SIGINT) // it may have ended just now
+		}
+	}
+}

@@ -80,26 +80,33 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr *os.
 }
 
 // withSignals returns a context that the first interrupt ends, with a
-// signalError as the cause. The second has its usual effect. A closed pipe is
-// left to whoever writes to it.
+// signalError as the cause. The second ends the process: its usual effect would,
+// but not in a container, where this is the first process. A closed pipe is left
+// to whoever writes to it.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signal.Ignore(syscall.SIGPIPE)
-	ch := make(chan os.Signal, 1)
+	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
-	done := make(chan struct{})
+	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		select {
 		case s := <-ch:
-			signal.Stop(ch)
 			cancel(signalError{s.(syscall.Signal)})
-		case <-ctx.Done():
+		case <-over:
+			return
+		}
+		select {
+		case s := <-ch:
+			os.Exit(exitInterrupt + int(s.(syscall.Signal)))
+		case <-over:
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(ch)
 		cancel(nil)
+		close(over)
 		<-done
 	}
 }
