@@ -183,7 +183,7 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		prepared <- err
 	}()
 	q, err := queue.Open(take, queue.Config{
-		URL: cfg.NATS.URL, Access: queue.Access(cfg.NATS.Access), Inbox: queue.WorkerInbox, Name: "antipode worker " + w.Name, Logger: log,
+		URL: cfg.NATS.URL, Replicas: cfg.NATS.Replicas, Access: queue.Access(cfg.NATS.Access), Inbox: queue.WorkerInbox, Name: "antipode worker " + w.Name, Logger: log,
 	})
 	unprepared := <-prepared
 	if err != nil {

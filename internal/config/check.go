@@ -54,6 +54,14 @@ func (p *problems) oneOf(key, v string, words ...string) {
 	}
 }
 
+// replicas wants numbers of servers of which more than half are left when some
+// are lost; one more would bear no more losses.
+func (p *problems) replicas(key string, n int) {
+	if n != 1 && n != 3 && n != 5 {
+		p.add(key, "1, 3 or 5")
+	}
+}
+
 func (p *problems) filled(key, v string) {
 	if v == "" {
 		p.add(key, "a value; leave it out for the default")

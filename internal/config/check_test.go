@@ -8,6 +8,10 @@ import (
 func TestValuesThatAreRefused(t *testing.T) {
 	tests := []struct{ key, value, want string }{
 		{"nats.url", "", "a value"},
+		{"nats.replicas", "0", "1, 3 or 5"},
+		{"nats.replicas", "2", "1, 3 or 5"},
+		{"nats.replicas", "7", "1, 3 or 5"},
+		{"nats.replicas", "", "a whole number"},
 		{"redis.addr", "localhost", "host:port"},
 		{"redis.addr", ":6379", "host:port"},
 		{"redis.addr", "redis://cache:6379", "rediss://host:port"},

@@ -77,7 +77,7 @@ func TestFileFromTheEnvironment(t *testing.T) {
 func TestEveryKeyFromTheEnvironment(t *testing.T) {
 	hush := fileWith(t, "hush\n")
 	values := map[string]string{
-		"nats.url": "nats://elsewhere:4222", "nats.wait": "7s",
+		"nats.url": "nats://elsewhere:4222", "nats.replicas": "5", "nats.wait": "7s",
 		"nats.user": "seven", "nats.password": "hush", "nats.password_file": hush, "nats.token": "hush", "nats.token_file": hush,
 		"nats.nkey": "elsewhere", "nats.creds": "elsewhere", "nats.tls.ca": "elsewhere", "nats.tls.cert": "elsewhere", "nats.tls.key": "elsewhere",
 		"redis.addr": "elsewhere:6379", "redis.user": "seven", "redis.password": "hush", "redis.password_file": hush,

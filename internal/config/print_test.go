@@ -79,7 +79,7 @@ func TestPrintSaysWhereFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"nats:\n  url: nats://queue:4222,tls://other:4222  # variable ANTIPODE_NATS_URL\n  user: me  # file " + file + "\n",
+		"nats:\n  url: nats://queue:4222,tls://other:4222  # variable ANTIPODE_NATS_URL\n  replicas: 1  # default\n  user: me  # file " + file + "\n",
 		"  password: xxxxx  # the file of nats.password_file\n  password_file: " + hush + "  # file " + file + "\n",
 		"  tls:\n    ca: \"\"  # default\n",
 		"  addr: \"\"  # variable ANTIPODE_REDIS_ADDR\n",

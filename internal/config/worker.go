@@ -30,8 +30,11 @@ const (
 type Worker struct {
 	NATS struct {
 		// URL of the server, or several with commas between them.
-		URL    string `mapstructure:"url"`
-		Access `mapstructure:",squash"`
+		URL string `mapstructure:"url"`
+		// Replicas is how many servers of a cluster keep each stream that this
+		// worker creates: 1, 3 or 5.
+		Replicas int `mapstructure:"replicas"`
+		Access   `mapstructure:",squash"`
 	} `mapstructure:"nats"`
 
 	Redis struct {
@@ -95,6 +98,7 @@ type Worker struct {
 func DefaultWorker() Worker {
 	var w Worker
 	w.NATS.URL = "nats://127.0.0.1:4222"
+	w.NATS.Replicas = 1
 	w.Cache.Mode = CacheSearched
 	w.Cache.Memory = 64 << 20
 	w.Cache.TTL = 30 * 24 * time.Hour
@@ -121,6 +125,7 @@ func LoadWorker(flags *pflag.FlagSet, bind Flags, file string) (Worker, error) {
 func (w Worker) check() problems {
 	var p problems
 	p.filled("nats.url", w.NATS.URL)
+	p.replicas("nats.replicas", w.NATS.Replicas)
 	w.NATS.Access.check(&p, w.NATS.URL)
 	p.redisAddress("redis.addr", w.Redis.Addr)
 	w.Redis.RedisAccess.check(&p, w.Redis.Addr)

@@ -46,10 +46,13 @@ type Config struct {
 	// InProcess is a server inside this process; it is used instead of URL, its
 	// streams are kept in memory, and results are purged once they are written.
 	InProcess interface{ InProcessConn() (net.Conn, error) }
-	Access    Access
-	Inbox     string // the prefix of answers' subjects, SubmitInbox or WorkerInbox; "" is NATS's own
-	Name      string // of the client, for the server's listings
-	Logger    *slog.Logger
+	// Replicas is how many servers of a cluster keep what this program creates; with 0
+	// it creates no stream in a cluster, and waits until another did.
+	Replicas int
+	Access   Access
+	Inbox    string // the prefix of answers' subjects, SubmitInbox or WorkerInbox; "" is NATS's own
+	Name     string // of the client, for the server's listings
+	Logger   *slog.Logger
 }
 
 // Queue is a connection to a server whose topology is as it must be.
@@ -59,6 +62,8 @@ type Queue struct {
 	js       jetstream.JetStream
 	kv       jetstream.KeyValue
 	embedded bool
+	replicas int
+	few      sync.Once             // that existing streams have fewer replicas is said once
 	closed   chan struct{}         // closed with the connection
 	stops    sync.WaitGroup        // consumers that are being stopped
 	returns  atomic.Int64          // how often the server came back
@@ -95,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) { return open(ctx, cf
 // open is Open with other times, for tests.
 func open(ctx context.Context, cfg Config, t times) (*Queue, error) {
 	q := &Queue{
-		log: cfg.Logger, embedded: cfg.InProcess != nil, closed: make(chan struct{}), times: t,
+		log: cfg.Logger, embedded: cfg.InProcess != nil, replicas: cfg.Replicas, closed: make(chan struct{}), times: t,
 		inbox: cmp.Or(cfg.Inbox, strings.TrimSuffix(nats.InboxPrefix, ".")),
 	}
 	access, err := cfg.Access.options()

@@ -64,7 +64,7 @@ func (q *Queue) storage() jetstream.StorageType {
 // chunk unique while it is queued, and lets it be published again after.
 func (q *Queue) streams() []jetstream.StreamConfig {
 	jobs, dead, kv := q.sizes()
-	return []jetstream.StreamConfig{{
+	all := []jetstream.StreamConfig{{
 		Name: jobsStream, Subjects: []string{jobsPrefix + ">"}, Storage: q.storage(),
 		Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgsPerSubject: 1, MaxBytes: jobs,
@@ -85,6 +85,10 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 		AllowDirect: true, DenyDelete: true,
 		Description: "Jobs, cancelled jobs, tries, definitions",
 	}}
+	for i := range all {
+		all[i].Replicas = max(q.replicas, 1)
+	}
+	return all
 }
 
 func (q *Queue) consumerConfig(lane Lane) jetstream.ConsumerConfig {
@@ -109,26 +113,32 @@ func (q *Queue) ensure(ctx context.Context) (kv jetstream.KeyValue, err error) {
 		err = because(ctx, err)
 		end()
 	}()
+	var few []string
 	for _, want := range q.streams() {
-		stream, err := q.js.Stream(ctx, want.Name)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			stream, err = q.js.CreateStream(ctx, want)
-			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another was faster
-				stream, err = q.js.Stream(ctx, want.Name)
-			}
-		}
+		have, err := q.stream(ctx, want)
 		if err != nil {
 			return nil, fmt.Errorf("stream %s: %w", want.Name, err)
 		}
-		if err := checkStream(stream.CachedInfo().Config, want); err != nil {
+		if err := checkStream(have, want); err != nil {
 			return nil, err
 		}
+		if have.Replicas < want.Replicas {
+			few = append(few, want.Name)
+		}
+	}
+	if len(few) > 0 {
+		q.few.Do(func() {
+			q.log.Warn(fmt.Sprintf("streams are kept by fewer servers than nats.replicas asks for; 'nats stream edit %s --replicas %d' changes one", few[0], q.replicas),
+				"streams", strings.Join(few, " "), "replicas", q.replicas)
+		})
 	}
 	for _, lane := range []Lane{Bulk, Express} {
 		if _, err := q.consumer(ctx, lane); err != nil {
 			return nil, err
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	kv, err = q.js.KeyValue(ctx, bucket)
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucket, err)
@@ -136,8 +146,44 @@ func (q *Queue) ensure(ctx context.Context) (kv jetstream.KeyValue, err error) {
 	return kv, nil
 }
 
+// stream returns how a stream is set up, which it creates where it is missing. In a
+// cluster only who knows how many servers are to keep it does; the others wait for that.
+func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (have jetstream.StreamConfig, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout) // servers that have no leader yet say nothing
+	defer cancel()
+	s, err := q.js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if q.replicas == 0 && q.nc.ConnectedClusterName() != "" {
+			return have, errLeftToWorkers
+		}
+		s, err = q.js.CreateStream(ctx, want)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another was faster
+			s, err = q.js.Stream(ctx, want.Name)
+		}
+	}
+	if isAlone(err) {
+		err = &mismatchError{fmt.Sprintf("the server is in no cluster, and nats.replicas is %d; want 1", want.Replicas)}
+	}
+	if err != nil {
+		return have, err
+	}
+	return s.CachedInfo().Config, nil
+}
+
+// errLeftToWorkers is no error that lasts: a worker may come.
+var errLeftToWorkers = errors.New("it is missing; in a cluster a worker creates it; start one")
+
+// isAlone tells whether a server refused replicas since it is in no cluster. One whose
+// cluster is not complete yet has other reasons, which pass.
+func isAlone(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == 10074
+}
+
 // consumer returns the consumer of a lane, which it creates where it is missing.
 func (q *Queue) consumer(ctx context.Context, lane Lane) (jetstream.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	want := q.consumerConfig(lane)
 	c, err := q.js.Consumer(ctx, jobsStream, want.Durable)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {
