@@ -23,8 +23,9 @@ const rolesFile = "../../configs/nats.conf"
 // roleServer runs a server with the roles of configs/nats.conf until the test ends.
 func roleServer(t *testing.T) (url string) { return serverOf(t, rolesFile) }
 
-// serverOf runs a server with a configuration file, but for its port and store.
-func serverOf(t *testing.T, file string) (url string) {
+// serverOf runs a server with a configuration file, but for its port and store, and
+// what is changed besides.
+func serverOf(t *testing.T, file string, change ...func(*natsserver.Options)) (url string) {
 	t.Helper()
 	t.Setenv("ANTIPODE_WORKER_PASSWORD", "work-hush")
 	t.Setenv("ANTIPODE_OPERATOR_PASSWORD", "operate-hush")
@@ -36,6 +37,9 @@ func serverOf(t *testing.T, file string) (url string) {
 		store := o.StoreDir
 		*o = *conf
 		o.Host, o.Port, o.HTTPPort, o.StoreDir, o.NoSigs, o.NoLog = "127.0.0.1", -1, 0, store, true, true
+		for _, f := range change {
+			f(o)
+		}
 	})
 }
 

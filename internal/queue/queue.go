@@ -47,7 +47,7 @@ type Config struct {
 	// streams are kept in memory, and results are purged once they are written.
 	InProcess interface{ InProcessConn() (net.Conn, error) }
 	// Replicas is how many servers of a cluster keep what this program creates; with 0
-	// it creates no stream in a cluster, and waits until another did.
+	// it creates nothing in a cluster, and waits until another did.
 	Replicas int
 	Access   Access
 	Inbox    string // the prefix of answers' subjects, SubmitInbox or WorkerInbox; "" is NATS's own

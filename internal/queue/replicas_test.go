@@ -4,116 +4,135 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
-// cluster is servers that know each other's addresses, and start one by one.
-type cluster []*url.URL
+// cluster is three servers of configs/nats-cluster.conf: the ports of their routes.
+type cluster []string
 
-// newCluster finds ports for the routes of so many servers.
-func newCluster(t *testing.T, servers int) (c cluster) {
+func newCluster(t *testing.T) (c cluster) {
 	t.Helper()
-	for range servers {
+	for range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		c = append(c, &url.URL{Scheme: "nats", Host: l.Addr().String()})
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		c = append(c, port)
 	}
+	t.Setenv("ANTIPODE_ROUTE_PASSWORD", "route-hush")
+	t.Setenv("ANTIPODE_ROUTES", `["nats://route:route-hush@127.0.0.1:`+strings.Join(c, `", "nats://route:route-hush@127.0.0.1:`)+`"]`)
 	return c
 }
 
 // start starts the n-th server until the test ends.
 func (c cluster) start(t *testing.T, n int) (url string) {
 	t.Helper()
-	return customServer(t, func(o *natsserver.Options) {
-		o.ServerName, o.Routes = fmt.Sprint("server-", n), c
-		o.Cluster.Name, o.Cluster.Host, o.Cluster.NoAdvertise = "test", "127.0.0.1", true
-		o.Cluster.Port, _ = strconv.Atoi(c[n].Port())
+	t.Setenv("ANTIPODE_NATS_NAME", "server-"+strconv.Itoa(n))
+	return serverOf(t, "../../configs/nats-cluster.conf", func(o *natsserver.Options) {
+		o.Cluster.Host = "127.0.0.1"
+		o.Cluster.Port, _ = strconv.Atoi(c[n])
 	})
+}
+
+// asOperator is a server's address with the operator's password.
+func asOperator(url string) string {
+	return strings.Replace(url, "nats://", "nats://operator:operate-hush@", 1)
 }
 
 // listener collects what is logged.
 func listener(said *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(said, nil)) }
 
+// opened is what Open returned.
+type opened struct {
+	q   *Queue
+	err error
+}
+
+// opening opens a queue that comes by a channel.
+func opening(t *testing.T, cfg Config, said *bytes.Buffer) <-chan opened {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	cfg.Logger = listener(said)
+	ch := make(chan opened, 1)
+	go func() {
+		q, err := open(ctx, cfg, lenient())
+		ch <- opened{q, err}
+	}()
+	return ch
+}
+
 // A worker that comes before the cluster is complete waits for it, says so once, and
 // creates streams that as many servers keep as it was told. A submit creates none.
 func TestReplicas(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t, 3)
+	c := newCluster(t)
 	first := c.start(t, 0)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	type opened struct {
-		q   *Queue
-		err error
-	}
 	var said, told bytes.Buffer
-	worker, submit := make(chan opened, 1), make(chan opened, 1)
-	go func() {
-		q, err := Open(ctx, Config{URL: first, Replicas: 3, Logger: listener(&said)})
-		worker <- opened{q, err}
-	}()
-	second := c.start(t, 1)
-	c.start(t, 2)
+	working := asWorker(first)
+	working.Replicas = 3
+	worker := opening(t, working, &said)
+	submit := opening(t, asSubmit(c.start(t, 1)), &told)
+	select {
+	case o := <-worker:
+		t.Fatalf("opened without a cluster: %v", o.err)
+	case o := <-submit:
+		t.Fatalf("opened without a worker: %v", o.err)
+	default:
+	}
+	third := c.start(t, 2)
 	w := <-worker
 	if w.err != nil {
 		t.Fatal(w.err)
 	}
+	defer hangUp(t, w.q)
 	for _, name := range []string{"JOBS", "RESULTS", "DEAD", "KV_antipode"} {
 		if c := streamConfig(t, w.q.js, name); c.Replicas != 3 {
 			t.Errorf("%s has %d replicas", name, c.Replicas)
 		}
 	}
-	bulk, err := w.q.js.Consumer(ctx, jobsStream, "v1-bulk")
+	lane, err := w.q.js.Consumer(t.Context(), jobsStream, "v1-bulk")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info := bulk.CachedInfo(); info.Cluster == nil || len(info.Cluster.Replicas) != 2 {
+	if info := lane.CachedInfo(); info.Cluster == nil || len(info.Cluster.Replicas) != 2 {
 		t.Errorf("the consumer is kept by %+v, want a leader and two more", info.Cluster)
 	}
 	if n := strings.Count(said.String(), "waiting for NATS"); n != 1 {
 		t.Errorf("said %d times that it waits, want once: %s", n, &said)
 	}
-
-	if err := w.q.js.DeleteStream(ctx, deadStream); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		q, err := Open(ctx, Config{URL: second, Logger: listener(&told)})
-		submit <- opened{q, err}
-	}()
-	select {
-	case s := <-submit:
-		t.Fatalf("opened without DEAD: %v", s.err)
-	case <-time.After(time.Second):
-	}
-	if _, err := w.q.js.Stream(ctx, deadStream); !errors.Is(err, jetstream.ErrStreamNotFound) {
-		t.Errorf("DEAD: %v, want that it is not there", err)
-	}
-	if _, err := w.q.ensure(ctx); err != nil {
-		t.Fatal(err)
-	}
 	s := <-submit
 	if s.err != nil {
 		t.Fatal(s.err)
 	}
-	if !strings.Contains(told.String(), "in a cluster a worker creates it") {
-		t.Errorf("submit does not say what it waits for: %s", &told)
+	defer hangUp(t, s.q)
+
+	// A stream that is gone is for workers to create, and so it is kept as they were told.
+	if err := operator(t, asOperator(third)).DeleteStream(t.Context(), deadStream); err != nil {
+		t.Fatal(err)
 	}
-	hangUp(t, s.q)
-	hangUp(t, w.q)
+	if _, err := s.q.ensure(t.Context()); !errors.Is(err, errLeftToWorkers) {
+		t.Errorf("submit ensures DEAD: %v, want that it waits", err)
+	}
+	if _, err := w.q.ensure(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.q.ensure(t.Context()); err != nil {
+		t.Error(err)
+	}
+
+	// A job, over all three servers and as the roles allow.
+	serve(t, w.q, 1, 0, echo)
+	var got written
+	spec := publicSpec()
+	completes(t, running(t, s.q, Run{Spec: spec, Next: inTurn(numbered(spec, 3)), Write: got.write}))
+	got.check(t, 3)
 }
 
 // What exists is left alone, and it is said that it is less than was asked for.

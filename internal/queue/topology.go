@@ -146,14 +146,13 @@ func (q *Queue) ensure(ctx context.Context) (kv jetstream.KeyValue, err error) {
 	return kv, nil
 }
 
-// stream returns how a stream is set up, which it creates where it is missing. In a
-// cluster only who knows how many servers are to keep it does; the others wait for that.
+// stream returns how a stream is set up, which it creates where it is missing.
 func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (have jetstream.StreamConfig, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout) // servers that have no leader yet say nothing
 	defer cancel()
 	s, err := q.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		if q.replicas == 0 && q.nc.ConnectedClusterName() != "" {
+		if q.leavesToWorkers() {
 			return have, errLeftToWorkers
 		}
 		s, err = q.js.CreateStream(ctx, want)
@@ -169,6 +168,10 @@ func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (have j
 	}
 	return s.CachedInfo().Config, nil
 }
+
+// leavesToWorkers reports whether another is to create what is missing: in a cluster
+// only who knows how many servers are to keep a stream does.
+func (q *Queue) leavesToWorkers() bool { return q.replicas == 0 && q.nc.ConnectedClusterName() != "" }
 
 // errLeftToWorkers is no error that lasts: a worker may come.
 var errLeftToWorkers = errors.New("it is missing; in a cluster a worker creates it; start one")
@@ -186,6 +189,9 @@ func (q *Queue) consumer(ctx context.Context, lane Lane) (jetstream.Consumer, er
 	defer cancel()
 	want := q.consumerConfig(lane)
 	c, err := q.js.Consumer(ctx, jobsStream, want.Durable)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) && q.leavesToWorkers() {
+		err = errLeftToWorkers
+	}
 	if errors.Is(err, jetstream.ErrConsumerNotFound) {
 		c, err = q.js.CreateConsumer(ctx, jobsStream, want)
 		if errors.Is(err, jetstream.ErrConsumerExists) {
