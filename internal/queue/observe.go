@@ -104,7 +104,9 @@ func (s *server) handle(hold context.Context, lane Lane, msg jetstream.Msg) {
 		o.Delivered, o.Waited = int(meta.NumDelivered), max(0, time.Since(meta.Timestamp))
 	}
 	s.counters.held.Add(1)
+	done := s.doing.begin(lane, msg.Headers().Get(hPuzzle))
 	o.End = s.settle(hold, msg, &o)
+	done(o.Result)
 	s.counters.held.Add(-1)
 	s.observe(&o)
 }

@@ -15,7 +15,7 @@
 //	kv.go        tries, and cancelled jobs
 //	service.go   workers as a micro service
 //	question.go  single questions
-//	workers.go   which workers there are
+//	workers.go   which workers there are; doing.go what they do
 //	access.go    who this is to the server
 //	refused.go   what the server does not permit
 package queue

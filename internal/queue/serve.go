@@ -38,6 +38,7 @@ type server struct {
 	*Queue
 	cfg       ServeConfig
 	cancelled cancellations
+	doing     doing
 	drain     sync.Once
 }
 

@@ -134,6 +134,7 @@ func (p *presence) figures() any {
 	p.mu.Lock()
 	stats := p.stats
 	p.mu.Unlock()
+	stats.Data = p.doing.encode(p.cfg.Bulk, p.cfg.Express)
 	return micro.Stats{ServiceIdentity: p.identity(), Type: micro.StatsResponseType, Started: p.started, Endpoints: []*micro.EndpointStats{&stats}}
 }
 

@@ -24,6 +24,8 @@ type Presence struct {
 	Puzzles []string
 	Tables  []string // of them, those that have all their tables
 	Slots   int      // bulk
+	ID      string   // of the process: what Doing counts begins anew with another
+	Doing   *Doing   // nil where it does not say
 }
 
 const (
@@ -51,7 +53,7 @@ func (q *Queue) Workers(ctx context.Context) ([]Presence, error) {
 
 // gather asks the services, and gives each answer.
 func (q *Queue) gather(ctx context.Context, give func([]byte)) error {
-	subject, err := micro.ControlSubject(micro.InfoVerb, serviceName, "")
+	subject, err := micro.ControlSubject(micro.StatsVerb, serviceName, "")
 	if err != nil {
 		return err
 	}
@@ -92,14 +94,17 @@ func nextWithin(ctx context.Context, sub *nats.Subscription, d time.Duration) (*
 // readPresence reads an answer. What is none of a worker is left out: anybody may
 // answer, and the words are printed.
 func readPresence(data []byte) (p Presence, ok bool) {
-	var info micro.Info
-	if json.Unmarshal(data, &info) != nil || info.Name != serviceName || !job.IsToken(info.Metadata[metaWorker]) {
+	var stats micro.Stats
+	if json.Unmarshal(data, &stats) != nil || stats.Name != serviceName || !job.IsToken(stats.Metadata[metaWorker]) {
 		return p, false
 	}
-	p.Name = info.Metadata[metaWorker]
-	p.Version = strings.Map(printable, clip(info.Version))
-	p.Puzzles, p.Tables = readNames(info.Metadata[metaPuzzles]), readNames(info.Metadata[metaTables])
-	p.Slots, _ = strconv.Atoi(info.Metadata[metaSlots])
+	p.Name, p.ID = stats.Metadata[metaWorker], clip(stats.ID)
+	p.Version = strings.Map(printable, clip(stats.Version))
+	p.Puzzles, p.Tables = readNames(stats.Metadata[metaPuzzles]), readNames(stats.Metadata[metaTables])
+	p.Slots, _ = strconv.Atoi(stats.Metadata[metaSlots])
+	if len(stats.Endpoints) > 0 && stats.Endpoints[0] != nil {
+		p.Doing = readDoing(stats.Endpoints[0].Data)
+	}
 	return p, p.Slots >= 0
 }
 

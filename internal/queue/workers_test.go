@@ -32,7 +32,7 @@ func TestWorkers(t *testing.T) {
 		present(t, connect(t, s.URL(), lenient()), cfg)
 	}
 	liar := connect(t, s.URL(), lenient())
-	if _, err := liar.nc.Subscribe("$SRV.INFO.antipode", func(m *nats.Msg) {
+	if _, err := liar.nc.Subscribe("$SRV.STATS.antipode", func(m *nats.Msg) {
 		for _, text := range []string{
 			"", "{", "[]", `{"name":"other","metadata":{"worker":"x"}}`, `{"name":"antipode"}`,
 			`{"name":"antipode","metadata":{"worker":"x y"}}`, `{"name":"antipode","metadata":{"worker":"x","slots":"-1"}}`,
@@ -48,19 +48,26 @@ func TestWorkers(t *testing.T) {
 	}
 	puzzles, tables := []string{"eight", "eight2", "graph", "rotegame", "swap"}, []string{"eight", "eight2", "swap"}
 	want := []Presence{
-		{"a", "1.2.3", puzzles, tables, 2}, {"b", "1.2.3", puzzles, tables, 0}, {"c", "1.2.3", puzzles, tables, 1},
-		{"d", "1?[2J", []string{"a", "b"}, []string{}, 0},
+		{Name: "a", Version: "1.2.3", Puzzles: puzzles, Tables: tables, Slots: 2}, {Name: "b", Version: "1.2.3", Puzzles: puzzles, Tables: tables, Slots: 0},
+		{Name: "c", Version: "1.2.3", Puzzles: puzzles, Tables: tables, Slots: 1},
+		{Name: "d", Version: "1?[2J", Puzzles: []string{"a", "b"}, Tables: []string{}, Slots: 0},
 	}
 	var all []Presence
 	eventually(t, "all are seen", func() bool {
 		all = workersOf(t, q)
 		return len(all) == len(want)
 	})
+	for i, p := range all {
+		if (p.ID == "") != (p.Name == "d") || (p.Doing == nil) != (p.Name == "d") {
+			t.Errorf("worker %s: id %q, doing %v", p.Name, p.ID, p.Doing)
+		}
+		all[i].ID, all[i].Doing = "", nil
+	}
 	if fmt.Sprint(all) != fmt.Sprint(want) {
 		t.Errorf("workers\n%v\nwant\n%v", all, want)
 	}
-	if n := reflect.TypeFor[Presence]().NumField(); n != 5 {
-		t.Errorf("%d fields, of which 5 are compared", n)
+	if n := reflect.TypeFor[Presence]().NumField(); n != 7 {
+		t.Errorf("%d fields, of which 7 are compared", n)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
