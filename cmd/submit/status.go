@@ -89,7 +89,7 @@ func (s *submission) allJobs(ctx context.Context, q *queue.Queue) error {
 	t = tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "JOB\tSTATE\tRECORDS\tRATE\tAGE\tFILE")
 	for _, p := range jobs {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", p.Job, state(p), records(p), rate(p), age(p), file(p))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", p.Job, p.State(), records(p), rate(p), age(p), file(p))
 	}
 	return t.Flush()
 }
@@ -111,7 +111,7 @@ func describe(w io.Writer, p *queue.Progress) error {
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	row("job", "%s", p.Job)
 	row("file", "%s", file(p))
-	row("state", "%s", state(p))
+	row("state", "%s", p.State())
 	row("records", "%s", records(p))
 	for status := range job.Status(job.Statuses) {
 		if n := p.Counts.ByStatus[status]; n > 0 {
@@ -137,21 +137,6 @@ func orNone(s string) string {
 	return s
 }
 
-// state is one word for how far a job is.
-func state(p *queue.Progress) string {
-	switch e := p.Entry; {
-	case e != nil && !e.Finished.IsZero():
-		return "finished"
-	case p.Cancelled:
-		return "cancelled"
-	case e != nil && e.Records > 0 && p.Queued == 0 && p.Answered >= e.Chunks:
-		return "answered"
-	case p.Answered == 0:
-		return "queued"
-	}
-	return "running"
-}
-
 // records says how many are answered, of how many.
 func records(p *queue.Progress) string {
 	done, all := p.Counts.Records, 0
@@ -159,7 +144,7 @@ func records(p *queue.Progress) string {
 		all = p.Entry.Records
 	}
 	switch {
-	case p.Entry != nil && !p.Entry.Finished.IsZero():
+	case p.Finished():
 		done = all // its answers may have gone
 	case all == 0:
 		return fmt.Sprintf("%d of ?", done) // it is being cut

@@ -61,6 +61,51 @@ func (q *Queue) Jobs(ctx context.Context, owner, id string) ([]*Progress, error)
 	return list, nil
 }
 
+// What State says.
+const (
+	StateQueued    = "queued"
+	StateRunning   = "running" // since its first chunk is answered
+	StateAnswered  = "answered"
+	StateFinished  = "finished" // its submitter has written the answers
+	StateCancelled = "cancelled"
+)
+
+// State is one word for how far a job is.
+func (p *Progress) State() string {
+	switch e := p.Entry; {
+	case p.Finished():
+		return StateFinished
+	case p.Cancelled:
+		return StateCancelled
+	case e != nil && e.Records > 0 && p.Queued == 0 && p.Answered >= e.Chunks:
+		return StateAnswered
+	case p.Answered == 0:
+		return StateQueued
+	}
+	return StateRunning
+}
+
+// Finished tells whether the job's submitter has written its answers.
+func (p *Progress) Finished() bool { return p.Entry != nil && !p.Entry.Finished.IsZero() }
+
+// Over tells whether nothing more is to come of the job.
+func (p *Progress) Over() bool {
+	s := p.State()
+	return s != StateQueued && s != StateRunning
+}
+
+// touched is when the last that is known of happened to the job.
+func (p *Progress) touched() time.Time {
+	t := p.started()
+	if t.Before(p.Last) {
+		t = p.Last
+	}
+	if p.Finished() && t.Before(p.Entry.Finished) {
+		t = p.Entry.Finished
+	}
+	return t
+}
+
 func (p *Progress) started() time.Time {
 	if p.Entry != nil {
 		return p.Entry.Started

@@ -16,6 +16,7 @@
 //	service.go   workers as a micro service
 //	question.go  single questions
 //	workers.go   which workers there are; doing.go what they do
+//	watch.go     all of that, followed: watch_poll.go asks, watch_follow.go reads, watch_ledger.go counts
 //	access.go    who this is to the server
 //	refused.go   what the server does not permit
 package queue
