@@ -163,7 +163,7 @@ on with 'submit resume', where a NATS server has it.`,
 		}
 		return s.run(cmd.Context(), args)
 	}
-	cmd.AddCommand(resumeCommand(s), cancelCommand(s), statusCommand(s), deadCommand(s),
+	cmd.AddCommand(resumeCommand(s), cancelCommand(s), statusCommand(s), watchCommand(s), deadCommand(s),
 		puzzlesCommand(stdout), configCommand(stdout), versionCommand(stdout))
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	return cmd

@@ -42,6 +42,7 @@ type submission struct {
 	only    *puzzle.Puzzle   // of all text files; nil where their names choose
 
 	stdin, stdout, stderr *os.File
+	log                   io.Writer // of warnings; nil is stderr
 
 	several bool     // job files
 	opened  bool     // --out was written to
@@ -329,7 +330,11 @@ func (s *submission) summary() {
 
 // logger writes what the packages below have to say.
 func (s *submission) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{
+	to := s.log
+	if to == nil {
+		to = s.stderr
+	}
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{
 		Level: slog.LevelWarn,
 		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 			if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {

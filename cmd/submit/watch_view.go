@@ -1,0 +1,289 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/dustin/go-humanize"
+
+	"antipode/internal/job"
+	"antipode/internal/queue"
+)
+
+// The colours are the terminal's own, so that they suit it.
+var (
+	bold  = lipgloss.NewStyle().Bold(true)
+	faint = lipgloss.NewStyle().Faint(true)
+	good  = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	warn  = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	alarm = lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true)
+)
+
+// render makes the view of a frame: at most height lines of at most width columns.
+func render(f *frame, said string, keys bool, width, height int) string {
+	if width < 1 || height < 1 {
+		return ""
+	}
+	lines := top(f, said, width)
+	foot := []string{faint.Render(leaving(keys))}
+	if height < 6 {
+		foot = nil
+	}
+	room := height - len(foot)
+	if rest := room - len(lines); f.Ready && rest > 0 {
+		if f.cfg.Job != "" {
+			lines = append(lines, oneJobView(f, width, rest)...)
+		} else {
+			lines = append(lines, lists(f, width, rest)...)
+		}
+	}
+	lines = lines[:min(len(lines), room)]
+	for len(foot) > 0 && len(lines) < room {
+		lines = append(lines, "")
+	}
+	lines = append(lines, foot...)
+	for i, line := range lines {
+		lines[i] = cut(line, width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func leaving(keys bool) string {
+	if keys {
+		return "q leaves"
+	}
+	return "Ctrl-C leaves"
+}
+
+// top is what is always seen: the server, the rate, the lanes, what went wrong.
+func top(f *frame, said string, width int) []string {
+	state := good.Render("connected")
+	switch {
+	case !f.Away.IsZero():
+		state = alarm.Render("NATS is away") + " for " + short(f.Time.Sub(f.Away))
+	case f.Time.IsZero():
+		state = "connecting"
+	}
+	head := bold.Render("Antipode") + " " + state + "  " + faint.Render(clean(f.Server))
+	clock := ""
+	if !f.Time.IsZero() {
+		clock = f.Time.Format(time.TimeOnly)
+	}
+	lines := []string{ends(head, clock, width)}
+	if f.Time.IsZero() {
+		return lines
+	}
+	rate := "rate " + bold.Render(perSecond(f.rate))
+	lines = append(lines, rate+"  "+spark(f.history, width-lipgloss.Width(rate)-2))
+	lanes := "queue"
+	for _, lane := range []queue.Lane{queue.Bulk, queue.Express} {
+		d := f.Lanes[lane]
+		lanes += fmt.Sprintf("  %s %s + %s", lane, humanize.Comma(int64(d.Pending)), humanize.Comma(int64(d.Unacked)))
+	}
+	lines = append(lines, lanes+faint.Render("  chunks that wait + are with workers"))
+	if f.Dead > 0 {
+		lines = append(lines, warn.Render(fmt.Sprintf("dead   %s letters", humanize.Comma(int64(f.Dead))))+faint.Render("  submit dead list"))
+	}
+	if trouble := f.Trouble; trouble != "" && f.Away.IsZero() {
+		lines = append(lines, alarm.Render("jobs   "+clean(trouble)))
+	} else if said != "" {
+		lines = append(lines, warn.Render(clean(said)))
+	}
+	if !f.Ready && f.Away.IsZero() {
+		lines = append(lines, "reading jobs …")
+	}
+	return lines
+}
+
+// lists are the workers and the jobs, as many as there is room for.
+func lists(f *frame, width, room int) []string {
+	workers, jobs := workersView(f, width), jobsView(f, width)
+	gap := 0
+	if room >= 10 {
+		gap = 1
+	}
+	room -= 2 * gap
+	workers = fit(workers, max(room-len(jobs), room*2/5), 0)
+	jobs = fit(jobs, room-len(workers), f.More)
+	blank := make([]string, gap)
+	return slices.Concat(blank, workers, blank, jobs)
+}
+
+// fit cuts a list to n lines, of which the title and the heads are the first; more rows
+// are left out already. Where there is no room for a row, the title tells how many.
+func fit(lines []string, n, more int) []string {
+	const heads = 2
+	if len(lines) > n || more > 0 && len(lines) == n {
+		if n < heads+2 {
+			return lines[:min(n, 1)]
+		}
+		more += len(lines) - (n - 1)
+		lines = lines[:n-1]
+	}
+	if more > 0 {
+		lines = append(slices.Clip(lines), faint.Render(fmt.Sprintf("… %s more", humanize.Comma(int64(more)))))
+	}
+	return lines
+}
+
+func workersView(f *frame, width int) []string {
+	held, slots := slotsOf(f.Workers)
+	title := bold.Render(fmt.Sprintf("WORKERS %d", len(f.Workers)))
+	if slots > 0 {
+		title += fmt.Sprintf("  %d of %d slots busy", held, slots)
+	}
+	rows := [][]string{{"worker", "busy", "rate", "works on", "answered", "version", "tables"}}
+	for _, p := range f.Workers {
+		rows = append(rows, workerRow(f, p))
+	}
+	if len(rows) == 1 {
+		return []string{title}
+	}
+	return append([]string{title}, table(rows, []column{
+		{least: 8, keep: 9}, {keep: 8}, {keep: 7, right: true}, {least: 12, keep: 6}, {keep: 3, right: true}, {keep: 2}, {least: 10, keep: 1},
+	}, width)...)
+}
+
+func workerRow(f *frame, p queue.Presence) []string {
+	busy, rate, at, answered := fmt.Sprintf("?/%d", p.Slots), "-", "", "-"
+	if d := p.Doing; d != nil {
+		busy = fmt.Sprintf("%d/%d", len(d.Held), p.Slots+d.Express)
+		rate = perSecond(f.workers[p.ID])
+		answered = humanize.Comma(int64(d.Counts.Records))
+		at = holds(d.Held)
+	}
+	return []string{clean(p.Name), busy, rate, at, answered, clean(p.Version), clean(orNone(strings.Join(p.Tables, " ")))}
+}
+
+// holds says what slots work on, and for how long, the longest first.
+func holds(held []queue.Held) string {
+	if len(held) == 0 {
+		return faint.Render("idle")
+	}
+	var all []string
+	for _, h := range held {
+		name := h.Puzzle
+		if name == "" {
+			name = "json lines"
+		}
+		all = append(all, clean(name)+" "+brief(time.Duration(h.Seconds*float64(time.Second))))
+	}
+	return strings.Join(all, ", ")
+}
+
+func jobsView(f *frame, width int) []string {
+	title := bold.Render(fmt.Sprintf("JOBS %d", len(f.Jobs)+f.More)) + "  of " + clean(f.cfg.Owner)
+	if len(f.Jobs) == 0 {
+		return []string{title + " in the last three days"}
+	}
+	rows := [][]string{{"job", "state", "", "", "records", "rate", "left", "flaws", "age", "file"}}
+	for _, p := range f.Jobs {
+		done, known := share(p)
+		bar, percent := "", ""
+		if known {
+			bar, percent = progressBar(done, 10), fmt.Sprintf("%.0f%%", 100*done)
+		}
+		rows = append(rows, []string{clean(p.Job), coloured(p.State()), bar, percent, counted(p), now(f, p), remaining(f, p), flaws(p), age(p), clean(file(p))})
+	}
+	return append([]string{title}, table(rows, []column{
+		{least: 9, keep: 10}, {keep: 8}, {keep: 3}, {keep: 9, right: true}, {keep: 6, right: true}, {keep: 5, right: true},
+		{keep: 4, right: true}, {keep: 7}, {keep: 1, right: true}, {least: 10, keep: 2},
+	}, width)...)
+}
+
+// oneJobView is all that is known of a job; workers in a line.
+func oneJobView(f *frame, width, room int) []string {
+	held, slots := slotsOf(f.Workers)
+	lines := []string{fmt.Sprintf("workers  %d, %d of %d slots busy", len(f.Workers), held, slots)}
+	if len(f.Jobs) == 0 {
+		return append(lines, warn.Render("NATS does not know the job "+clean(f.cfg.Job)+" any more"))
+	}
+	p := f.Jobs[0]
+	if done, known := share(p); known {
+		percent := fmt.Sprintf(" %.1f%%", 100*done)
+		lines = append(lines, progressBar(done, max(1, min(60, width-len(percent))))+percent)
+	}
+	line := "now  " + now(f, p)
+	if left := remaining(f, p); left != "" {
+		line += ", " + left + " left"
+	}
+	if flaws := flaws(p); flaws != "" {
+		line += ", " + flaws
+	}
+	lines = append(lines, line)
+	if room > 12 {
+		lines = append([]string{""}, append(lines, "")...)
+	}
+	var text bytes.Buffer
+	describe(&text, p)
+	for line := range strings.Lines(text.String()) {
+		lines = append(lines, clean(strings.TrimRight(line, "\n")))
+	}
+	return lines[:min(len(lines), room)]
+}
+
+// share is the part of a job that is done.
+func share(p *queue.Progress) (done float64, known bool) {
+	switch e := p.Entry; {
+	case p.Finished():
+		return 1, true
+	case e == nil || e.Records <= 0:
+		return 0, false
+	default:
+		return min(1, float64(p.Counts.Records)/float64(e.Records)), true
+	}
+}
+
+// counted is records with marks of thousands, in few columns.
+func counted(p *queue.Progress) string {
+	done, all := p.Counts.Records, "?"
+	if e := p.Entry; e != nil && e.Records > 0 {
+		all = humanize.Comma(int64(e.Records))
+		if p.Finished() {
+			done = e.Records
+		}
+	}
+	return humanize.Comma(int64(done)) + "/" + all
+}
+
+func now(f *frame, p *queue.Progress) string {
+	if p.Over() {
+		return ""
+	}
+	return perSecond(f.jobs[p.Job])
+}
+
+func remaining(f *frame, p *queue.Progress) string {
+	if left := f.left(p); left > 0 {
+		return brief(left)
+	}
+	return ""
+}
+
+// flaws are the records that have no answer, by why.
+func flaws(p *queue.Progress) string {
+	var all []string
+	for _, status := range []job.Status{job.Failed, job.Exceeded, job.Invalid} {
+		if n := p.Counts.ByStatus[status]; n > 0 {
+			all = append(all, fmt.Sprintf("%s %s", humanize.Comma(int64(n)), status))
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return warn.Render(strings.Join(all, " "))
+}
+
+func coloured(state string) string {
+	switch state {
+	case queue.StateRunning:
+		return good.Render(state)
+	case queue.StateCancelled:
+		return warn.Render(state)
+	}
+	return state
+}
