@@ -2,7 +2,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TEST := go test -timeout 10m
 
-.PHONY: help build test check bench chaos protocol-test compose-test redis
+.PHONY: help build test check bench chaos protocol-test observe-test compose-test redis
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ chaos: redis ## jobs while workers, NATS, Redis and submit die or fall ill: noth
 
 protocol-test: ## the session of docs/protocol.md, with the nats command line
 	scripts/protocol-test.sh
+
+observe-test: redis ## configs/prometheus and configs/grafana against a real worker; fetches Debian's prometheus where it is missing
+	scripts/observe-test.sh
 
 compose-test: ## docker-compose.yml end to end; needs a Docker engine
 	scripts/compose-test.sh

@@ -98,9 +98,10 @@ boards() {
   BEGIN { srand(7); while (n-- > 0) { board(); board(); print "" } }'
 }
 
-# begin FILE: a job whose records come from feed, so that it lasts for as long as it is wanted.
+# begin N: a job of N records, which come from feed, so that it lasts for as long as it is wanted.
 begin() {
   rm -f "$tmp/in"
+  boards "$1" >"$tmp/job"
   mkfifo "$tmp/in"
   docker compose run --rm -T submit --puzzle rotegame - <"$tmp/in" >"$tmp/answers" 2>"$tmp/said" &
   job=$!
@@ -113,8 +114,9 @@ feed() {
   fed=$((fed + $1))
   kill -0 "$job" || fail "submit ended early"
 }
-# end: all of the job has been fed; the answers are those of a submit that no fault met.
+# end: feeds the rest; the answers are those of a submit that no fault met.
 end() {
+  sed -n "$((fed + 1)),\$p" "$tmp/job" >&3
   exec 3>&-
   wait "$job" || fail "submit ended with exit status $?"
   cat "$tmp/said"
@@ -124,7 +126,7 @@ end() {
 
 faults() {
   say "a job, while workers come and go, and Redis and NATS are lost"
-  begin
+  begin 220000
   feed 60000
   up --scale worker=4
   feed 40000
@@ -135,9 +137,26 @@ faults() {
   docker compose stop nats
   if healthy; then fail "the worker says that it is ready without NATS"; fi
   docker compose start nats redis
-  feed 40000
   until_true healthy
   up --scale worker=2
+  end
+}
+
+cluster() {
+  say "three NATS servers, each of which is lost once"
+  down
+  set -a
+  . configs/cluster.env
+  set +a
+  up --scale worker=2
+  samples "through a cluster"
+  begin 160000
+  feed 60000
+  for server in nats-3 nats nats-2; do
+    docker kill "$COMPOSE_PROJECT_NAME-$server-1"
+    feed 30000
+    up "$server"
+  done
   end
 }
 
@@ -145,7 +164,6 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 docker compose --env-file .env.example config --quiet
 down # what a run that was killed may have left
-boards 220000 >"$tmp/job"
 timeout 900 docker compose build
 up
 samples "one worker"
@@ -155,4 +173,5 @@ ways
 tables
 faults
 samples "after all that"
+cluster
 say passed
