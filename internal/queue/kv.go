@@ -25,21 +25,30 @@ func jobKey(owner, id string) string    { return "job." + owner + "." + id }
 func cancelKey(owner, id string) string { return "cancel." + owner + "." + id }
 func triesKey(c *job.Chunk) string      { return "tries." + c.Job + "." + strconv.Itoa(c.Number) }
 
-// tries returns how often a chunk that was delivered before was begun: once,
-// unless it was counted otherwise.
-func (q *Queue) tries(ctx context.Context, c *job.Chunk) (int, error) {
+// begin counts that a chunk is begun which was delivered before, and returns how often
+// it was begun by then: once, unless it was counted otherwise. Servers of a cluster may
+// answer with what was true a moment ago, such as a try that is taken back; so what was
+// read counts only where nothing was written since.
+func (q *Queue) begin(ctx context.Context, c *job.Chunk) (begun int, err error) {
+	begun, revision := 1, uint64(0)
 	entry, err := q.kv.Get(ctx, triesKey(c))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return 1, nil
+	if err == nil {
+		revision = entry.Revision()
+		if n, err := number(string(entry.Value()), 0, 1<<20); err == nil { // else no count of ours: waiting would not mend it
+			begun = n
+		}
+	}
+	next := []byte(strconv.Itoa(begun + 1))
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		_, err = q.kv.Create(ctx, triesKey(c), next)
+	case err == nil:
+		_, err = q.kv.Update(ctx, triesKey(c), next, revision)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("tries of chunk %s: %w", c.Name(), err)
 	}
-	n, err := number(string(entry.Value()), 0, 1<<20)
-	if err != nil {
-		return 1, nil // not a count of ours: waiting would not mend it
-	}
-	return n, nil
+	return begun, nil
 }
 
 // setTries counts how often a chunk was begun.

@@ -45,7 +45,7 @@ func (x *run) consume(ctx context.Context) error {
 		case x.parts <- p:
 		case <-ctx.Done():
 		}
-	}, jetstream.PullMaxMessages(resultsAhead), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+	}, jetstream.PullMaxMessages(resultsAhead), jetstream.PullHeartbeat(heartbeat), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 		x.q.log.Debug("results", "error", err)
 		x.doubted.Store(true)
 	}))
@@ -160,11 +160,13 @@ func (x *run) survey(ctx context.Context) (queued, answered map[int]bool, err er
 	return queued, answered, err
 }
 
-// passing makes an audit that could not be done one that is done later.
+// passing makes an audit that could not be done one that is done soon: servers of a
+// cluster need some seconds to agree on a leader.
 func (x *run) passing(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	x.doubted.Store(true)
 	x.q.log.Warn("the job could not be audited; trying again", "job", x.Spec.Job, "error", err)
 	return nil
 }

@@ -105,14 +105,19 @@ func (s *server) mend(ctx context.Context) {
 	if !s.nc.IsConnected() {
 		return
 	}
-	if _, err := s.ensure(ctx); err != nil && ctx.Err() == nil {
+	switch _, err := s.ensure(ctx); {
+	case ctx.Err() != nil || err == nil:
+	case lasting(err):
 		s.log.Warn("the server's streams are not as they must be", "error", err)
+	default:
+		s.log.Warn("the server does not say how its streams are", "error", err)
 	}
 }
 
-// heartbeat is how often the server says that a lane has nothing; after two that
-// did not come the slot looks whether its consumer is still there.
-const heartbeat = 5 * time.Second
+// heartbeat is how often the server says that there is nothing; after two that did
+// not come it is looked whether the consumer is still there. The server of a cluster
+// that had it may be gone, and the one that this program is connected to is not.
+const heartbeat = 2 * time.Second
 
 // serveLane takes chunks until take or the iterator ends; or, without an error, until
 // the connection was lost and came back while the slot was busy. The iterator hears of

@@ -60,7 +60,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 	}
 	begun := 0
 	if delivered > 1 {
-		if begun, err = s.tries(ctx, chunk); err != nil && delivered <= limit.Deliveries {
+		if begun, err = s.begin(ctx, chunk); err != nil && delivered <= limit.Deliveries {
 			log.Warn("chunk put off", "error", err)
 			return s.putOff(msg, delivered)
 		}
@@ -71,10 +71,6 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 		return s.giveUp(ctx, msg, o, reason)
 	}
 	if delivered > 1 {
-		if err := s.setTries(ctx, chunk, begun+1); err != nil {
-			log.Warn("chunk put off", "error", err)
-			return s.putOff(msg, delivered)
-		}
 		log.Info("chunk redelivered", "delivered", delivered, "begun", begun+1)
 	}
 
@@ -92,8 +88,8 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 	switch {
 	case err == nil:
 		began := time.Now()
-		if err := s.publish(ctx, chunk, res, false); err != nil {
-			s.takeBack(ctx, chunk, begun)
+		if err := s.persist(hold, msg, chunk, res); err != nil {
+			s.takeBack(hold, chunk, begun)
 			return s.notStored(ctx, msg, o, err)
 		}
 		o.Result, o.Storing = res, time.Since(began)
@@ -106,7 +102,7 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 		s.say(msg.Ack(), "ack", "job", chunk.Job)
 		return Cancelled
 	case hold.Err() != nil:
-		s.takeBack(ctx, chunk, begun)
+		s.takeBack(hold, chunk, begun)
 		s.say(msg.Nak(), "nak", "job", chunk.Job)
 		s.handedBack()
 		return HandedBack
@@ -115,16 +111,34 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 		return s.giveUp(ctx, msg, o, err.Error())
 	}
 	log.Warn("chunk put off", "error", err)
-	s.takeBack(ctx, chunk, begun)
+	s.takeBack(hold, chunk, begun)
 	return s.putOff(msg, delivered)
 }
 
 const (
 	// settleTime bounds the calls that settle one chunk. It is below the ack wait.
 	settleTime = 9 * time.Second
-	// storeTime is how long an ack of a result may take.
+	// storeTime is how long an ack of a result may take, and a call besides.
 	storeTime = 3 * time.Second
+	// persistTime is for how long it is tried to store a result that is not heard of.
+	// Servers of a cluster need up to ten seconds to agree on a leader when one is lost.
+	persistTime = 24 * time.Second
 )
+
+// persist stores an answer, for longer than a chunk may be silent: an answer may have
+// taken long, too. When hold ends it is not begun anew.
+func (s *server) persist(hold context.Context, msg jetstream.Msg, c *job.Chunk, res *job.Result) error {
+	for began := time.Now(); ; {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(hold), settleTime-storeTime)
+		err := s.publish(ctx, c, res, false)
+		cancel()
+		unheard := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrNoStreamResponse)
+		if !unheard || hold.Err() != nil || time.Since(began) > persistTime {
+			return err
+		}
+		s.say(msg.InProgress(), "progress", "job", c.Job)
+	}
+}
 
 // finish acks a chunk whose result is stored.
 func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int) {
@@ -145,8 +159,11 @@ func (s *server) notStored(ctx context.Context, msg jetstream.Msg, o *Outcome, e
 	return s.putOff(msg, o.Delivered)
 }
 
-// takeBack uncounts a try that did not end by the chunk's fault.
-func (s *server) takeBack(ctx context.Context, c *job.Chunk, begun int) {
+// takeBack uncounts a try that did not end by the chunk's fault. It has a time of its
+// own: what used up that for settling is no fault of the chunk's either.
+func (s *server) takeBack(hold context.Context, c *job.Chunk, begun int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(hold), storeTime)
+	defer cancel()
 	s.say(s.setTries(ctx, c, begun), "a try is taken back", "job", c.Job)
 }
 
@@ -266,16 +283,26 @@ func (s *server) publish(ctx context.Context, c *job.Chunk, res *job.Result, onl
 }
 
 // store publishes a message, again and again while ctx lasts where no ack comes:
-// what was on its way when the server went is lost, and the work is not.
+// what was on its way when the server went is lost, and the work is not. Nor is it
+// where nobody has the stream: servers of a cluster may be about to agree on a leader.
+// That needs up to ten seconds, where one was killed.
 func (s *server) store(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) error {
 	for {
+		for !s.nc.IsConnected() && ctx.Err() == nil { // what is sent now would wait beside what was sent before
+			pause(ctx, askAgain)
+		}
 		attempt, cancel := context.WithTimeout(ctx, storeTime)
 		err := s.ask(attempt, func(ctx context.Context) error {
 			_, err := s.js.PublishMsg(ctx, m, opts...)
 			return err
 		}, m.Subject)
 		cancel()
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case errors.Is(err, jetstream.ErrNoStreamResponse): // at once, or the stream is gone
+			s.mend(ctx)
+		case !errors.Is(err, context.DeadlineExceeded):
 			return err
 		}
 	}

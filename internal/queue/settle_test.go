@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +82,7 @@ func TestUnbegunChunksAreNoTries(t *testing.T) {
 	for range limit.Tries + 2 {
 		worker.handBack(pull(t, q, Bulk))
 	}
-	if n, err := q.tries(t.Context(), chunk); n != 0 || err != nil {
+	if n, err := counted(t, q, chunk); n != 0 || err != nil {
 		t.Errorf("begun %d times, %v", n, err)
 	}
 	serve(t, q, 1, 0, echo)
@@ -292,7 +293,7 @@ func TestResultCannotBeStored(t *testing.T) {
 	})
 	await(t, begun, "the first attempt")
 	eventually(t, "the try is taken back", func() bool {
-		n, err := q.tries(t.Context(), chunk)
+		n, err := counted(t, q, chunk)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -683,3 +684,50 @@ func TestRemember(t *testing.T) {
 	}
 	settled(t, q)
 }
+
+// counted is how often a chunk was begun, as the bucket has it.
+func counted(t *testing.T, q *Queue, c *job.Chunk) (int, error) {
+	t.Helper()
+	entry, err := q.kv.Get(t.Context(), triesKey(c))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(string(entry.Value()))
+}
+
+// What a server that lags says of tries is not believed: not that none were counted,
+// and not a count that was taken back since.
+func TestTriesThatChangedMeanwhile(t *testing.T) {
+	q := connect(t, startServer(t).URL(), lenient())
+	chunk := numbered(newSpec(), 1)[0]
+	real := q.kv
+	for _, now := range []int{0, 3} {
+		old, err := real.Get(t.Context(), triesKey(chunk))
+		if err := q.setTries(t.Context(), chunk, now); err != nil {
+			t.Fatal(err)
+		}
+		q.kv = lagging{real, old, err}
+		if n, err := q.begin(t.Context(), chunk); err == nil {
+			t.Errorf("begun %d times, by an old count", n)
+		}
+		q.kv = real
+		if n, err := counted(t, q, chunk); n != now || err != nil {
+			t.Errorf("%d tries are counted, %v; want %d", n, err, now)
+		}
+	}
+	if n, err := q.begin(t.Context(), chunk); n != 3 || err != nil {
+		t.Errorf("begun %d times, %v; want 3", n, err)
+	}
+	if n, err := counted(t, q, chunk); n != 4 || err != nil {
+		t.Errorf("%d tries are counted, %v; want 4", n, err)
+	}
+}
+
+// lagging is a bucket that answers with what it had.
+type lagging struct {
+	jetstream.KeyValue
+	entry jetstream.KeyValueEntry
+	err   error
+}
+
+func (l lagging) Get(context.Context, string) (jetstream.KeyValueEntry, error) { return l.entry, l.err }
