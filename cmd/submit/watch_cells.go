@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 )
@@ -29,12 +28,12 @@ func cut(line string, width int) string { return ansi.Truncate(line, width, "…
 
 // ends are two words at the ends of a line; the second goes where there is no room.
 func ends(left, right string, width int) string {
-	gap := width - lipgloss.Width(left) - lipgloss.Width(right)
+	gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
 	if right == "" {
 		return cut(left, width)
 	}
 	if gap < 2 {
-		room := width - lipgloss.Width(right) - 1
+		room := width - ansi.StringWidth(right) - 1
 		if room < 20 {
 			return cut(left, width)
 		}
@@ -61,7 +60,7 @@ func table(rows [][]string, columns []column, width int) []string {
 	for c := range columns {
 		empty := true
 		for i, row := range rows {
-			natural[c] = max(natural[c], lipgloss.Width(row[c]))
+			natural[c] = max(natural[c], ansi.StringWidth(row[c]))
 			empty = empty && (i == 0 || row[c] == "" || row[c] == "-")
 		}
 		if empty {
@@ -104,13 +103,13 @@ func table(rows [][]string, columns []column, width int) []string {
 		}
 		lines[i] = strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " ")
 	}
-	lines[0] = faint.Render(lines[0])
+	lines[0] = faint.Styled(lines[0])
 	return lines
 }
 
 func padded(cell string, width int, right bool) string {
 	cell = cut(cell, width)
-	space := strings.Repeat(" ", max(0, width-lipgloss.Width(cell)))
+	space := strings.Repeat(" ", max(0, width-ansi.StringWidth(cell)))
 	if right {
 		return space + cell
 	}
@@ -120,7 +119,7 @@ func padded(cell string, width int, right bool) string {
 // progressBar is a bar of so many columns.
 func progressBar(done float64, width int) string {
 	full := int(done * float64(width))
-	return good.Render(strings.Repeat("█", full)) + faint.Render(strings.Repeat("░", width-full))
+	return good.Styled(strings.Repeat("█", full)) + faint.Styled(strings.Repeat("░", width-full))
 }
 
 // spark is the last of a series, a column each, the highest being full.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"antipode/internal/job"
@@ -94,7 +93,7 @@ func TestViewFits(t *testing.T) {
 					t.Errorf("%s, %d×%d: %d lines", name, width, height, len(lines))
 				}
 				for _, line := range lines {
-					if w := lipgloss.Width(line); w > width {
+					if w := ansi.StringWidth(line); w > width {
 						t.Errorf("%s, %d×%d: %d columns: %q", name, width, height, w, line)
 					}
 					if plain := ansi.Strip(line); strings.ContainsAny(plain, "\x1b\a\r\u202e\u200d\u0301\u009b") || strings.Contains(line, "[2J") && !strings.Contains(line, "?[2J") {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
 
 	"antipode/internal/job"
@@ -16,11 +16,11 @@ import (
 
 // The colours are the terminal's own, so that they suit it.
 var (
-	bold  = lipgloss.NewStyle().Bold(true)
-	faint = lipgloss.NewStyle().Faint(true)
-	good  = lipgloss.NewStyle().Foreground(lipgloss.Green)
-	warn  = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
-	alarm = lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true)
+	bold  = ansi.NewStyle().Bold()
+	faint = ansi.NewStyle().Faint()
+	good  = ansi.NewStyle().ForegroundColor(ansi.Green)
+	warn  = ansi.NewStyle().ForegroundColor(ansi.Yellow)
+	alarm = ansi.NewStyle().ForegroundColor(ansi.Red).Bold()
 )
 
 // render makes the view of a frame: at most height lines of at most width columns.
@@ -29,7 +29,7 @@ func render(f *frame, said string, keys bool, width, height int) string {
 		return ""
 	}
 	lines := top(f, said, width)
-	foot := []string{faint.Render(leaving(keys))}
+	foot := []string{faint.Styled(leaving(keys))}
 	if height < 6 {
 		foot = nil
 	}
@@ -61,14 +61,14 @@ func leaving(keys bool) string {
 
 // top is what is always seen: the server, the rate, the lanes, what went wrong.
 func top(f *frame, said string, width int) []string {
-	state := good.Render("connected")
+	state := good.Styled("connected")
 	switch {
 	case !f.Away.IsZero():
-		state = alarm.Render("NATS is away") + " for " + short(f.Time.Sub(f.Away))
+		state = alarm.Styled("NATS is away") + " for " + short(f.Time.Sub(f.Away))
 	case f.Time.IsZero():
 		state = "connecting"
 	}
-	head := bold.Render("Antipode") + " " + state + "  " + faint.Render(clean(f.Server))
+	head := bold.Styled("Antipode") + " " + state + "  " + faint.Styled(clean(f.Server))
 	clock := ""
 	if !f.Time.IsZero() {
 		clock = f.Time.Format(time.TimeOnly)
@@ -77,21 +77,21 @@ func top(f *frame, said string, width int) []string {
 	if f.Time.IsZero() {
 		return lines
 	}
-	rate := "rate " + bold.Render(perSecond(f.rate))
-	lines = append(lines, rate+"  "+spark(f.history, width-lipgloss.Width(rate)-2))
+	rate := "rate " + bold.Styled(perSecond(f.rate))
+	lines = append(lines, rate+"  "+spark(f.history, width-ansi.StringWidth(rate)-2))
 	lanes := "queue"
 	for _, lane := range []queue.Lane{queue.Bulk, queue.Express} {
 		d := f.Lanes[lane]
 		lanes += fmt.Sprintf("  %s %s + %s", lane, humanize.Comma(int64(d.Pending)), humanize.Comma(int64(d.Unacked)))
 	}
-	lines = append(lines, lanes+faint.Render("  chunks that wait + are with workers"))
+	lines = append(lines, lanes+faint.Styled("  chunks that wait + are with workers"))
 	if f.Dead > 0 {
-		lines = append(lines, warn.Render(fmt.Sprintf("dead   %s letters", humanize.Comma(int64(f.Dead))))+faint.Render("  submit dead list"))
+		lines = append(lines, warn.Styled(fmt.Sprintf("dead   %s letters", humanize.Comma(int64(f.Dead))))+faint.Styled("  submit dead list"))
 	}
 	if trouble := f.Trouble; trouble != "" && f.Away.IsZero() {
-		lines = append(lines, alarm.Render("jobs   "+clean(trouble)))
+		lines = append(lines, alarm.Styled("jobs   "+clean(trouble)))
 	} else if said != "" {
-		lines = append(lines, warn.Render(clean(said)))
+		lines = append(lines, warn.Styled(clean(said)))
 	}
 	if !f.Ready && f.Away.IsZero() {
 		lines = append(lines, "reading jobs …")
@@ -125,14 +125,14 @@ func fit(lines []string, n, more int) []string {
 		lines = lines[:n-1]
 	}
 	if more > 0 {
-		lines = append(slices.Clip(lines), faint.Render(fmt.Sprintf("… %s more", humanize.Comma(int64(more)))))
+		lines = append(slices.Clip(lines), faint.Styled(fmt.Sprintf("… %s more", humanize.Comma(int64(more)))))
 	}
 	return lines
 }
 
 func workersView(f *frame, width int) []string {
 	held, slots := slotsOf(f.Workers)
-	title := bold.Render(fmt.Sprintf("WORKERS %d", len(f.Workers)))
+	title := bold.Styled(fmt.Sprintf("WORKERS %d", len(f.Workers)))
 	if slots > 0 {
 		title += fmt.Sprintf("  %d of %d slots busy", held, slots)
 	}
@@ -162,7 +162,7 @@ func workerRow(f *frame, p queue.Presence) []string {
 // holds says what slots work on, and for how long, the longest first.
 func holds(held []queue.Held) string {
 	if len(held) == 0 {
-		return faint.Render("idle")
+		return faint.Styled("idle")
 	}
 	var all []string
 	for _, h := range held {
@@ -176,7 +176,7 @@ func holds(held []queue.Held) string {
 }
 
 func jobsView(f *frame, width int) []string {
-	title := bold.Render(fmt.Sprintf("JOBS %d", len(f.Jobs)+f.More)) + "  of " + clean(f.cfg.Owner)
+	title := bold.Styled(fmt.Sprintf("JOBS %d", len(f.Jobs)+f.More)) + "  of " + clean(f.cfg.Owner)
 	if len(f.Jobs) == 0 {
 		return []string{title + " in the last three days"}
 	}
@@ -200,7 +200,7 @@ func oneJobView(f *frame, width, room int) []string {
 	held, slots := slotsOf(f.Workers)
 	lines := []string{fmt.Sprintf("workers  %d, %d of %d slots busy", len(f.Workers), held, slots)}
 	if len(f.Jobs) == 0 {
-		return append(lines, warn.Render("NATS does not know the job "+clean(f.cfg.Job)+" any more"))
+		return append(lines, warn.Styled("NATS does not know the job "+clean(f.cfg.Job)+" any more"))
 	}
 	p := f.Jobs[0]
 	if done, known := share(p); known {
@@ -275,15 +275,15 @@ func flaws(p *queue.Progress) string {
 	if all == nil {
 		return ""
 	}
-	return warn.Render(strings.Join(all, " "))
+	return warn.Styled(strings.Join(all, " "))
 }
 
 func coloured(state string) string {
 	switch state {
 	case queue.StateRunning:
-		return good.Render(state)
+		return good.Styled(state)
 	case queue.StateCancelled:
-		return warn.Render(state)
+		return warn.Styled(state)
 	}
 	return state
 }
