@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -187,7 +189,7 @@ func jobsView(f *frame, width int) []string {
 		if known {
 			bar, percent = progressBar(done, 10), fmt.Sprintf("%.0f%%", 100*done)
 		}
-		rows = append(rows, []string{clean(p.Job), coloured(p.State()), bar, percent, counted(p), now(f, p), remaining(f, p), flaws(p), age(p), clean(file(p))})
+		rows = append(rows, []string{clean(p.Job), coloured(p.State()), bar, percent, counted(p), now(f, p), remaining(f, p), flaws(p), age(p), clean(path.Base(filepath.ToSlash(file(p))))})
 	}
 	return append([]string{title}, table(rows, []column{
 		{least: 9, keep: 10}, {keep: 8}, {keep: 3}, {keep: 9, right: true}, {keep: 6, right: true}, {keep: 5, right: true},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // Doing is what a worker does now, and has done since it began to serve. It names no
@@ -100,9 +101,6 @@ func (d *doing) encode(bulk, express int) json.RawMessage {
 	return text
 }
 
-// maxHeld is how many slots are listed of a worker.
-const maxHeld = 1 << 10
-
 // readDoing reads what a worker tells, nil where it tells nothing that makes sense:
 // anybody may answer.
 func readDoing(data json.RawMessage) *Doing {
@@ -120,7 +118,7 @@ func readDoing(data json.RawMessage) *Doing {
 		d.Counts.ByStatus[status] = n
 		d.Counts.Records += n
 	}
-	for _, h := range a.Held[:min(len(a.Held), maxHeld)] {
+	for _, h := range a.Held[:min(len(a.Held), limit.Held)] {
 		if h.Lane != Bulk && h.Lane != Express || h.Puzzle != "" && !job.IsToken(h.Puzzle) || !(h.Seconds >= 0 && h.Seconds < 1e9) {
 			return nil
 		}

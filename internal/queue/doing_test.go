@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // A worker tells what its slots hold and what became of records, and of whom nothing.
@@ -101,7 +102,7 @@ func TestReadDoing(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.data, got, c.want)
 		}
 	}
-	if p, _ := readPresence([]byte(presence(`{"held":[` + many + `]}`))); p.Doing == nil || len(p.Doing.Held) != maxHeld {
+	if p, _ := readPresence([]byte(presence(`{"held":[` + many + `]}`))); p.Doing == nil || len(p.Doing.Held) != limit.Held {
 		t.Errorf("of many held: %v", p.Doing)
 	}
 	for _, text := range []string{`[]`, `[null]`} {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"antipode/internal/job"
+	"antipode/internal/limit"
 )
 
 // ledger is an owner's jobs, as they are told by the bucket's keys and the results. Its
@@ -32,10 +33,6 @@ type entered struct {
 	records, cached int32
 	by              [job.Statuses]int32
 }
-
-// maxNoted bounds the chunks that are told apart, to some 64 MB. Of others, answers that
-// come twice count twice.
-const maxNoted = 1 << 20
 
 func newLedger(owner string) *ledger { return &ledger{owner: owner, jobs: map[string]*account{}} }
 
@@ -89,7 +86,7 @@ func (l *ledger) count(id string, chunk int, c job.Counts, at time.Time) {
 	}
 	a.Counts.Sum(c)
 	a.Answered++
-	if a.closed || !again && l.noted == maxNoted {
+	if a.closed || !again && l.noted == limit.Watched {
 		return
 	}
 	if a.chunks == nil {
