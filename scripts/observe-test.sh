@@ -43,8 +43,8 @@ start() {
   timeout 60 grep -m 1 "$pattern" <(exec tail -n +1 -f --pid=$! "$log/$name") >"$dir/line" || fail "$name does not start"
 }
 
-# murder kills a program that was started.
-murder() {
+# crash kills a program that was started.
+crash() {
   echo "observe-test: $1 is killed"
   kill -KILL "${processes[$1]}"
   wait "${processes[$1]}" 2>/dev/null || true
@@ -151,10 +151,10 @@ done < <(sed -n 's/.*"expr": "\(.*\)"}\(,\|\)$/\1/p' "$dashboard")
 expressions=$(grep -c '"expr"' "$dashboard")
 [ $queries = "$expressions" ] && [ $queries -gt 0 ] || fail "$queries of $expressions queries of the dashboard were read"
 
-murder redis-server
+crash redis-server
 alarm AntipodeRedisGivenUp pending question
 
-murder worker
+crash worker
 alarm AntipodeNoWorker pending
 alarm AntipodeWorkerDown pending
 
