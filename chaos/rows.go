@@ -57,6 +57,7 @@ var rows = []row{
 	{name: "nats-late", fault: "NATS comes after the programs that want it", short: true, run: late},
 	{name: "nats-never", fault: "NATS does not come", short: true, run: never},
 	{name: "nats-away", fault: "NATS is silent, then away, while a job runs", run: away},
+	{name: "nats-lost", fault: "one of three NATS servers is lost, then another", run: lostServers},
 	{name: "nats-wiped", fault: "NATS comes back without its data", short: true, run: wiped},
 	{name: "jobs-purged", fault: "all that is queued is purged", run: purgedJobs},
 	{name: "results-expired", fault: "results are gone before they are read", run: expired},

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -47,7 +48,7 @@ type server struct {
 // anyPort launches a server on a port that is free.
 func anyPort(ctx context.Context, s *server, launch func(ctx context.Context, port string) error) (err error) {
 	for range portTries {
-		port := strconv.Itoa(firstPort + rand.N(ports))
+		port := anyNumber()
 		s.addr = host + ":" + port
 		s.launch = func(ctx context.Context) error { return launch(ctx, port) }
 		if err = s.launch(ctx); err == nil || ctx.Err() != nil {
@@ -55,6 +56,22 @@ func anyPort(ctx context.Context, s *server, launch func(ctx context.Context, po
 		}
 	}
 	return err
+}
+
+func anyNumber() string { return strconv.Itoa(firstPort + rand.N(ports)) }
+
+// freeAddresses are such on which nobody is.
+func freeAddresses(n int) (all []string, err error) {
+	for tries := 0; len(all) < n; tries++ {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, anyNumber()))
+		if err == nil {
+			defer l.Close()
+			all = append(all, l.Addr().String())
+		} else if tries > portTries*n {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // nats starts a nats-server with JetStream on a store of its own.
@@ -164,13 +181,27 @@ func (l *lab) operator(ctx context.Context, url string) (*operator, error) {
 
 func (o *operator) close() { o.nc.Close() }
 
+// askTime bounds a call: a server that goes just then, or looks for a leader, says nothing.
+const askTime = 2 * time.Second
+
 // state returns what a stream holds.
 func (o *operator) state(ctx context.Context, stream string) (jetstream.StreamState, error) {
-	s, err := o.Stream(ctx, stream)
+	info, err := o.info(ctx, stream)
 	if err != nil {
 		return jetstream.StreamState{}, err
 	}
-	return s.CachedInfo().State, nil
+	return info.State, nil
+}
+
+// info returns what the server tells of a stream.
+func (o *operator) info(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	s, err := o.Stream(ctx, stream)
+	if err != nil {
+		return nil, err
+	}
+	return s.CachedInfo(), nil
 }
 
 // lane returns what a consumer of JOBS has given out.
