@@ -88,9 +88,11 @@ var (
 )
 
 func (w *watcher) watch(ctx context.Context, q *queue.Queue) error {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
 	show, stop := w.print, func() error { return nil }
 	if w.screen != nil {
-		show, stop = w.screen.draw, w.screen.start(w.cfg)
+		show, stop = w.screen.draw, w.screen.start(w.cfg, func() { leave(errLeft) })
 	}
 	var last frame
 	err := q.Watch(ctx, w.cfg, func(v queue.View) error {

@@ -46,6 +46,7 @@ func ends(left, right string, width int) string {
 type column struct {
 	keep  int  // which stays longest: the least goes first
 	least int  // columns of the terminal that it can be cut to; 0: it is not cut
+	spare int  // of those, which gets room that is left: the least comes first
 	right bool // numbers
 }
 
@@ -76,18 +77,19 @@ func table(rows [][]string, columns []column, width int) []string {
 			total += widths[c] + gap
 		}
 	}
-	byKeep := make([]int, len(columns))
-	for c := range byKeep {
-		byKeep[c] = c
+	order := make([]int, len(columns))
+	for c := range order {
+		order[c] = c
 	}
-	slices.SortFunc(byKeep, func(a, b int) int { return columns[a].keep - columns[b].keep })
-	for _, c := range byKeep[:len(byKeep)-1] {
+	slices.SortFunc(order, func(a, b int) int { return columns[a].keep - columns[b].keep })
+	for _, c := range order[:len(order)-1] {
 		if total > width && widths[c] > 0 {
 			total -= widths[c] + gap
 			widths[c] = 0
 		}
 	}
-	for _, c := range slices.Backward(byKeep) {
+	slices.SortFunc(order, func(a, b int) int { return columns[a].spare - columns[b].spare })
+	for _, c := range order {
 		if spare := min(width-total, natural[c]-widths[c]); widths[c] > 0 && spare > 0 {
 			widths[c] += spare
 			total += spare

@@ -17,8 +17,7 @@ import (
 type screen struct {
 	s       *submission
 	program *tea.Program
-	ended   chan error    // of the program, once
-	left    chan struct{} // closed when it has ended
+	ended   chan error // of the program, once
 
 	mu    sync.Mutex
 	shown bool      // guarded by mu
@@ -31,7 +30,7 @@ type screen struct {
 const saidFor = 30 * time.Second
 
 func newScreen(s *submission) *screen {
-	return &screen{s: s, ended: make(chan error, 1), left: make(chan struct{})}
+	return &screen{s: s, ended: make(chan error, 1)}
 }
 
 // Write takes a warning in.
@@ -51,8 +50,9 @@ func (sc *screen) show(shown bool) {
 	sc.shown = shown
 }
 
-// start takes the terminal. Stop gives it back as it was, and waits for that.
-func (sc *screen) start(cfg queue.WatchConfig) (stop func() error) {
+// start takes the terminal, and calls leave when it has it no more. Stop gives it back
+// as it was, and waits for that.
+func (sc *screen) start(cfg queue.WatchConfig, leave func()) (stop func() error) {
 	m := model{frame: frame{cfg: cfg}, keys: term.IsTerminal(int(sc.s.stdin.Fd()))}
 	opts := []tea.ProgramOption{tea.WithOutput(sc.s.stdout), tea.WithoutSignalHandler(), tea.WithFPS(10)}
 	if m.keys {
@@ -66,11 +66,10 @@ func (sc *screen) start(cfg queue.WatchConfig) (stop func() error) {
 		_, err := sc.program.Run()
 		sc.show(false)
 		sc.ended <- err
-		close(sc.left)
+		leave()
 	}()
 	return func() error {
 		sc.program.Quit()
-		<-sc.left
 		if err := <-sc.ended; err != nil {
 			return fmt.Errorf("terminal: %w", err)
 		}
@@ -78,13 +77,8 @@ func (sc *screen) start(cfg queue.WatchConfig) (stop func() error) {
 	}
 }
 
-// draw shows a frame, until the user leaves.
+// draw shows a frame.
 func (sc *screen) draw(f frame) error {
-	select {
-	case <-sc.left:
-		return errLeft
-	default:
-	}
 	sc.program.Send(drawn{f, sc.lately(&f)})
 	return nil
 }

@@ -146,7 +146,7 @@ func workersView(f *frame, width int) []string {
 		return []string{title}
 	}
 	return append([]string{title}, table(rows, []column{
-		{least: 8, keep: 9}, {keep: 8}, {keep: 7, right: true}, {least: 12, keep: 6}, {keep: 3, right: true}, {keep: 2}, {least: 10, keep: 1},
+		{least: 8, keep: 9, spare: 1}, {keep: 8}, {keep: 7, right: true}, {least: 12, keep: 6, spare: 2}, {keep: 3, right: true}, {keep: 2}, {least: 10, keep: 1, spare: 3},
 	}, width)...)
 }
 
@@ -192,8 +192,8 @@ func jobsView(f *frame, width int) []string {
 		rows = append(rows, []string{clean(p.Job), coloured(p.State()), bar, percent, counted(p), now(f, p), remaining(f, p), flaws(p), age(p), clean(path.Base(filepath.ToSlash(file(p))))})
 	}
 	return append([]string{title}, table(rows, []column{
-		{least: 9, keep: 10}, {keep: 8}, {keep: 3}, {keep: 9, right: true}, {keep: 6, right: true}, {keep: 5, right: true},
-		{keep: 4, right: true}, {keep: 7}, {keep: 1, right: true}, {least: 10, keep: 2},
+		{least: 9, keep: 10, spare: 2}, {keep: 8}, {keep: 3}, {keep: 9, right: true}, {keep: 6, right: true}, {keep: 5, right: true},
+		{keep: 4, right: true}, {keep: 7}, {keep: 1, right: true}, {least: 10, keep: 2, spare: 1},
 	}, width)...)
 }
 

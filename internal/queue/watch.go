@@ -40,6 +40,8 @@ const (
 	// silent is how long a worker that does not answer is still shown: one whose cores
 	// are all searching answers late.
 	silent = 5 * time.Second
+	// atFirst is the time between the first views, until all was read, or Every has passed.
+	atFirst = 100 * time.Millisecond
 	// surveyTime is the time between two looks at streams as a whole; between two at
 	// the subjects of JOBS, of which there may be many, it is costShare times what one
 	// took, at the least surveyTime.
@@ -104,10 +106,10 @@ func (w *watching) tell(ctx context.Context, news func(*watched)) {
 }
 
 func (w *watching) show(ctx context.Context, show func(View) error) error {
-	tick := time.NewTicker(w.cfg.Every)
+	tick := time.NewTicker(min(w.cfg.Every, atFirst))
 	defer tick.Stop()
 	known := &watched{workers: map[string]sighting{}}
-	for {
+	for n := 0; ; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -115,7 +117,11 @@ func (w *watching) show(ctx context.Context, show func(View) error) error {
 			news(known)
 		case now := <-tick.C:
 			w.connection(known, now)
-			if err := show(w.view(known, now)); err != nil {
+			v := w.view(known, now)
+			if n++; v.Ready || n == int(w.cfg.Every/atFirst) {
+				tick.Reset(w.cfg.Every)
+			}
+			if err := show(v); err != nil {
 				return err
 			}
 		}
