@@ -88,20 +88,10 @@ tables() {
   grep -q 'method=table' "$tmp/answer" || fail "the table is not used: $(cat "$tmp/answer")"
 }
 
-# boards N: questions of rings with values that repeat, which take a search each.
-boards() {
-  awk -v n="$1" 'function board(   i, j, t) {
-    for (i = 1; i <= 12; i++) v[i] = int((i + 1) / 2)
-    for (i = 12; i > 1; i--) { j = 1 + int(rand() * i); t = v[i]; v[i] = v[j]; v[j] = t }
-    for (i = 1; i <= 12; i++) printf "%d ", v[i]
-  }
-  BEGIN { srand(7); while (n-- > 0) { board(); board(); print "" } }'
-}
-
-# begin N: a job of N records, which come from feed, so that it lasts for as long as it is wanted.
+# begin N: a job of N searches, which come from feed, so that it lasts for as long as it is wanted.
 begin() {
   rm -f "$tmp/in"
-  boards "$1" >"$tmp/job"
+  scripts/boards.sh "$1" >"$tmp/job"
   mkfifo "$tmp/in"
   docker compose run --rm -T submit --puzzle rotegame - <"$tmp/in" >"$tmp/answers" 2>"$tmp/said" &
   job=$!

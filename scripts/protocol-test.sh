@@ -30,7 +30,8 @@ trap 'exit 143' HUP TERM # once what runs in the foreground has ended, so that i
 start() {
   local name=$1 pattern=$2
   shift 2
-  "$@" </dev/null >"$log/$name" 2>&1 &
+  : >"$log/$name" # before tail looks for it
+  "$@" </dev/null >>"$log/$name" 2>&1 &
   processes+=($!)
   # tail ends with the program, so that one which cannot start is heard of at once.
   timeout 60 grep -m 1 "$pattern" <(exec tail -n +1 -f --pid=$! "$log/$name") >"$dir/line" || {

@@ -20,15 +20,17 @@ func deadCommand(s *submission) *cobra.Command {
 finished, or could not be read. Their records were answered as failed, and a copy of
 each is kept for a week. 'dead list' shows them; 'dead retry' queues them again, as
 if they had never been begun. Their answers then take the place of the failed ones:
-'submit resume JOB FILE' writes the whole job.`,
+'submit resume JOB FILE' writes the whole job. Both may be the operator's alone: see
+configs/nats.conf.`,
 		Example: `  submit dead list --nats nats://queue:4222
   submit dead retry --nats nats://queue:4222 5QZJ2NKXH4T7RA6WEMCB3YVGDU/17
+  submit dead list --nats nats://queue:4222 --all-owners
   submit dead retry --nats nats://queue:4222 --all`,
 		Args: cobra.NoArgs,
 	}
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the dead letters of all owners, or of --owner",
+		Short: "List the dead letters of the owner, or of all",
 		Args:  cobra.NoArgs,
 	}
 	retry := &cobra.Command{
@@ -36,7 +38,7 @@ if they had never been begun. Their answers then take the place of the failed on
 		Short: "Queue chunks again",
 		Args:  cobra.ArbitraryArgs,
 	}
-	all := retry.Flags().Bool("all", false, "all that there are")
+	all := retry.Flags().Bool("all", false, "all that there are of the owner")
 	s.dead(cmd, s.letters)
 	s.dead(list, s.letters)
 	s.dead(retry, func(ctx context.Context, q *queue.Queue, owner string, ids []string) error {
@@ -49,10 +51,12 @@ if they had never been begun. Their answers then take the place of the failed on
 	return cmd
 }
 
-// dead makes a command of what is done with the dead letters of an owner, or of all
-// owners where none is named.
+// dead makes a command of what is done with the dead letters of the owner, or with
+// those of all, for whom owner is "".
 func (s *submission) dead(cmd *cobra.Command, do func(ctx context.Context, q *queue.Queue, owner string, ids []string) error) {
 	from := newSettings(cmd, toServer)
+	everybody := cmd.Flags().Bool("all-owners", false, "dead letters of all owners, for an operator")
+	cmd.MarkFlagsMutuallyExclusive("owner", "all-owners")
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		if err := s.prepare(from); err != nil {
 			return err
@@ -60,14 +64,11 @@ func (s *submission) dead(cmd *cobra.Command, do func(ctx context.Context, q *qu
 		if err := s.named("submit dead"); err != nil {
 			return err
 		}
-		owner, _ := cmd.Flags().GetString("owner")
-		return s.ask(cmd.Context(), func(ctx context.Context, q *queue.Queue) error {
-			err := do(ctx, q, owner, ids)
-			if refused := (*queue.RefusedError)(nil); owner == "" && errors.As(err, &refused) {
-				err = fmt.Errorf("%w; without --owner these are the dead letters of all owners: try --owner %s", err, s.cfg.Owner)
-			}
-			return err
-		})
+		owner := s.cfg.Owner
+		if *everybody {
+			owner = ""
+		}
+		return s.ask(cmd.Context(), func(ctx context.Context, q *queue.Queue) error { return do(ctx, q, owner, ids) })
 	}
 }
 
@@ -78,7 +79,11 @@ func (s *submission) letters(ctx context.Context, q *queue.Queue, owner string, 
 		return err
 	}
 	if len(all) == 0 {
-		s.note("no dead letters")
+		if owner == "" {
+			s.note("no dead letters")
+		} else {
+			s.note("no dead letters of %s; --all-owners looks at all", owner)
+		}
 		return nil
 	}
 	t := tabwriter.NewWriter(s.stdout, 0, 0, 2, ' ', 0)

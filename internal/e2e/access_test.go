@@ -85,13 +85,13 @@ func TestRoles(t *testing.T) {
 	}
 	permitted("status", "--nats", url)
 	permitted("cancel", "--nats", url, id)
-	permitted("dead", "list", "--owner", "public", "--nats", url)
-	if _, said := submit(t, 3, "dead", "list", "--nats", url); !strings.Contains(said, "does not permit") || !strings.Contains(said, "try --owner public") {
+	permitted("dead", "list", "--nats", url)
+	if _, said := submit(t, 3, "dead", "list", "--all-owners", "--nats", url); !strings.Contains(said, "does not permit") {
 		t.Errorf("dead letters of all: %s", said)
 	}
 	t.Setenv("ANTIPODE_NATS_USER", "operator")
 	t.Setenv("ANTIPODE_NATS_PASSWORD", "operate-hush")
-	permitted("dead", "list", "--nats", url)
+	permitted("dead", "list", "--all-owners", "--nats", url)
 	if status := w.kill(syscall.SIGTERM); status != 0 {
 		t.Errorf("the worker ends with %d: %s", status, w.Log())
 	}
