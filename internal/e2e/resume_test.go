@@ -181,7 +181,10 @@ func TestDeadLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is given up", func() bool { return o.messages(t, "JOBS") == 0 })
-	got, _ := submit(t, 0, "dead", "list", "--nats", url)
+	if got, said := submit(t, 0, "dead", "list", "--nats", url); got != "" || !strings.Contains(said, "--all-owners looks at all") {
+		t.Errorf("another owner's list: %s%s", got, said)
+	}
+	got, _ := submit(t, 0, "dead", "list", "--all-owners", "--nats", url)
 	for _, want := range []string{"job/3", "me", "header First-Line"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the list: %s", want, got)
@@ -191,8 +194,8 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("status: %s", got)
 	}
 	submit(t, 2, "dead", "retry", "--nats", url)
-	submit(t, 1, "dead", "retry", "--nats", url, "job/4")
-	if _, said := submit(t, 0, "dead", "retry", "--nats", url, "job/3"); !strings.Contains(said, "1 chunks are queued") {
+	submit(t, 1, "dead", "retry", "--owner", "me", "--nats", url, "job/4")
+	if _, said := submit(t, 0, "dead", "retry", "--owner", "me", "--nats", url, "job/3"); !strings.Contains(said, "1 chunks are queued") {
 		t.Errorf("retried: %s", said)
 	}
 	eventually(t, "it is given up again", func() bool { return o.messages(t, "JOBS") == 0 && o.messages(t, "DEAD") == 1 })
