@@ -19,7 +19,6 @@ import (
 // cluster is three NATS servers as configs/nats-cluster.conf has them.
 type cluster struct {
 	*lab
-	job    *job
 	nodes  [3]*node
 	ops    *operator
 	routes string // ANTIPODE_ROUTES
@@ -33,11 +32,8 @@ type node struct {
 }
 
 // cluster starts three servers, and an operator, who must be closed.
-func (l *lab) cluster(ctx context.Context, m mix) (c *cluster, err error) {
+func (l *lab) cluster(ctx context.Context) (c *cluster, err error) {
 	c = &cluster{lab: l}
-	if c.job, err = l.job(ctx, m); err != nil {
-		return nil, err
-	}
 	for _, name := range []string{"nats.conf", "nats-cluster.conf"} {
 		text, err := os.ReadFile(filepath.Join("configs", name))
 		if err == nil {
@@ -159,11 +155,10 @@ func (n *node) serves(ctx context.Context, client string) (bool, error) {
 }
 
 // lostServers kills one of three servers, the one that leads RESULTS; when it is back
-// the one that submit is connected to; and when that is back, two at once. Programs go
-// on with what is left of them, but for the last time, when they wait.
+// the one that submit is connected to; and when that is back, two at once: each time in
+// the middle of a job. Programs go on with what is left, and wait where that is one.
 func lostServers(ctx context.Context, l *lab) (found result, err error) {
-	m := mix{seed: 16, chunks: 240, searches: 48, depth: 28}
-	c, err := l.cluster(ctx, m)
+	c, err := l.cluster(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -173,58 +168,74 @@ func lostServers(ctx context.Context, l *lab) (found result, err error) {
 			return found, err
 		}
 	}
-	p, err := l.submit(ctx, c.urls(""), c.job, "out", "ANTIPODE_WINDOW_CHUNKS=60")
-	if err != nil {
-		return found, err
-	}
+	const chunks = 100 // of each job
 	var stalls []string
 	for n, victims := range []func(context.Context) ([]*node, error){c.leader, c.submits, c.majority} {
-		if err := c.ops.answered(ctx, m.chunks*(n+1)/5); err != nil {
-			return found, err
-		}
-		lost, err := victims(ctx)
+		j, err := l.job(ctx, mix{seed: 16 + uint64(n), chunks: chunks, searches: 48, depth: 28})
 		if err != nil {
 			return found, err
 		}
-		stall, err := c.lose(ctx, lost)
+		out := fmt.Sprint("out-", n)
+		p, err := l.submit(ctx, c.urls(""), j, out, "ANTIPODE_WINDOW_CHUNKS=60")
 		if err != nil {
 			return found, err
 		}
+		stall, lost, err := c.lose(ctx, chunks*n+chunks/4, victims)
+		if err != nil {
+			return found, err
+		}
+		if err := ended(ctx, p, 0); err != nil {
+			return found, err
+		}
+		if n == 1 && p.Count("NATS went away") == 0 {
+			return found, fmt.Errorf("submit lost no connection: %s", p.Log())
+		}
+		t, err := l.compare(j, out)
+		if err != nil {
+			return found, err
+		}
+		found.add(t)
+		found.often += lost
 		stalls = append(stalls, fmt.Sprintf("%.1f", stall.Seconds()))
-		found.often += len(lost)
 	}
-	if err := ended(ctx, p, 0); err != nil {
-		return found, err
-	}
-	if p.Count("NATS went away") == 0 {
-		return found, fmt.Errorf("submit lost no connection: %s", p.Log())
-	}
-	found.note = fmt.Sprintf("seconds until more was answered: %s; two at once: %s", strings.Join(stalls[:2], " and "), stalls[2])
-	found.tally, err = l.compare(c.job, "out")
-	return found, err
+	found.note = fmt.Sprintf("more was answered %s and %s s later; of two at once one was back after %.1f s, and more was answered after %s",
+		stalls[0], stalls[1], bothGone.Seconds(), stalls[2])
+	return found, nil
 }
 
-// lose kills servers, starts them again, and waits until they have caught up. It returns
-// after how long more was answered: without them, as long as two are left.
-func (c *cluster) lose(ctx context.Context, lost []*node) (stall time.Duration, err error) {
-	before, err := c.ops.state(ctx, "RESULTS")
+// bothGone is for how long two of three servers are away: longer than the other two
+// need to agree, if they could.
+const bothGone = ackWait
+
+// lose kills servers when so many chunks are answered, starts those again, and waits
+// until they have caught up. It returns after how long yet more was answered: without
+// them, as long as two are left; and how many they were.
+func (c *cluster) lose(ctx context.Context, chunks int, victims func(context.Context) ([]*node, error)) (stall time.Duration, n int, err error) {
+	if err := c.ops.answered(ctx, chunks); err != nil {
+		return 0, 0, err
+	}
+	lost, err := victims(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
+	}
+	state, err := c.ops.state(ctx, "RESULTS")
+	if err != nil {
+		return 0, 0, err
 	}
 	killed := time.Now()
 	for _, n := range lost {
 		n.Kill()
-		c.tell("%s is killed with %d chunks answered", n.name, before.Msgs)
+		c.tell("%s is killed with %d chunks answered", n.name, state.Msgs)
 	}
 	more := func() error {
-		err := c.ops.answered(ctx, int(before.Msgs)+3) // two were in hand
+		err := c.ops.answered(ctx, int(state.Msgs)+3) // two were in hand
 		stall = time.Since(killed)
 		return err
 	}
 	if len(lost) == 1 {
 		err = more()
 	} else {
-		err = pause(ctx, ackWait/2)
+		err = pause(ctx, bothGone)
 	}
 	for _, n := range lost {
 		err = errors.Join(err, n.launch(ctx))
@@ -232,7 +243,7 @@ func (c *cluster) lose(ctx context.Context, lost []*node) (stall time.Duration, 
 	if err == nil && len(lost) > 1 {
 		err = more()
 	}
-	return stall, errors.Join(err, c.whole(ctx))
+	return stall, len(lost), errors.Join(err, c.whole(ctx))
 }
 
 // submits is the server that submit is connected to.

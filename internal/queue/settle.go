@@ -120,6 +120,9 @@ const (
 	settleTime = 9 * time.Second
 	// storeTime is how long an ack of a result may take, and a call besides.
 	storeTime = 3 * time.Second
+	// mendTime is how long it may take to create a stream that is gone, before it is
+	// tried again to store something in it: servers without a leader say nothing.
+	mendTime = time.Second
 	// persistTime is for how long it is tried to store a result that is not heard of.
 	// Servers of a cluster need up to ten seconds to agree on a leader when one is lost.
 	persistTime = 24 * time.Second
@@ -284,8 +287,8 @@ func (s *server) publish(ctx context.Context, c *job.Chunk, res *job.Result, onl
 
 // store publishes a message, again and again while ctx lasts where no ack comes:
 // what was on its way when the server went is lost, and the work is not. Nor is it
-// where nobody has the stream: servers of a cluster may be about to agree on a leader.
-// That needs up to ten seconds, where one was killed.
+// where nobody has the stream: it is gone, or servers of a cluster are about to agree on
+// who leads it.
 func (s *server) store(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) error {
 	for {
 		for !s.nc.IsConnected() && ctx.Err() == nil { // what is sent now would wait beside what was sent before
@@ -300,8 +303,10 @@ func (s *server) store(ctx context.Context, m *nats.Msg, opts ...jetstream.Publi
 		switch {
 		case ctx.Err() != nil:
 			return err
-		case errors.Is(err, jetstream.ErrNoStreamResponse): // at once, or the stream is gone
-			s.mend(ctx)
+		case errors.Is(err, jetstream.ErrNoStreamResponse):
+			soon, cancel := context.WithTimeout(ctx, mendTime)
+			s.mend(soon)
+			cancel()
 		case !errors.Is(err, context.DeadlineExceeded):
 			return err
 		}
