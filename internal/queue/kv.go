@@ -140,7 +140,7 @@ func (s *server) watch(ctx context.Context) {
 			return
 		}
 		if err != nil && s.nc.IsConnected() {
-			s.log.Warn("cancelled jobs are not followed; trying again", "error", err)
+			s.doubt("cancelled jobs are not followed; trying again", "error", err)
 		}
 		pause(ctx, maxReconnect)
 		s.mend(ctx)

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,7 @@ type server struct {
 	cancelled cancellations
 	doing     doing
 	drain     sync.Once
+	doubtful  atomic.Bool // it was said that the server does not answer as it must
 }
 
 // Serve takes chunks until take ends, and returns when every slot has settled
@@ -93,7 +95,7 @@ func (s *server) slot(take, hold context.Context, lane Lane) {
 			continue
 		}
 		if s.nc.IsConnected() { // else that was said
-			s.log.Warn("no chunks; trying again", "lane", lane, "error", err)
+			s.doubt("no chunks; trying again", "lane", lane, "error", err)
 		}
 		pause(take, maxReconnect)
 		s.mend(take)
@@ -106,12 +108,27 @@ func (s *server) mend(ctx context.Context) {
 		return
 	}
 	switch _, err := s.ensure(ctx); {
-	case ctx.Err() != nil || err == nil:
+	case err == nil:
+		if s.doubtful.Swap(false) {
+			s.log.Info("the server's streams are as they must be")
+		}
+	case ctx.Err() != nil:
 	case lasting(err):
 		s.log.Warn("the server's streams are not as they must be", "error", err)
 	default:
-		s.log.Warn("the server does not say how its streams are", "error", err)
+		s.doubt("the server does not say how its streams are; trying again", "error", err)
 	}
+}
+
+// doubt says that the server does not do what it must: once until that is mended, since
+// every slot finds out for itself, and again and again while servers of a cluster have
+// no leader.
+func (s *server) doubt(what string, args ...any) {
+	level := slog.LevelWarn
+	if s.doubtful.Swap(true) {
+		level = slog.LevelDebug
+	}
+	s.log.Log(context.Background(), level, what, args...)
 }
 
 // heartbeat is how often the server says that there is nothing; after two that did
