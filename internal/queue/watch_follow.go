@@ -215,7 +215,10 @@ func (r *reading) entry(ctx context.Context, e jetstream.KeyValueEntry) {
 			return
 		}
 	}
-	r.w.tell(ctx, func(*watched) { r.ledger.enter(id, entry) })
+	r.w.tell(ctx, func(*watched) {
+		r.ledger.read[kvStream] = max(r.ledger.read[kvStream], e.Revision())
+		r.ledger.enter(id, entry)
+	})
 }
 
 func (r *reading) cancel(ctx context.Context, e jetstream.KeyValueEntry) {
@@ -237,7 +240,10 @@ func (r *reading) result(ctx context.Context, m jetstream.Msg) {
 	}
 	if tokens := strings.Split(m.Subject(), "."); len(tokens) == 7 && job.IsToken(tokens[4]) {
 		if part, err := decodePart(r.w.cfg.Owner, tokens[4], m); err == nil {
-			r.w.tell(ctx, func(*watched) { r.ledger.count(tokens[4], part.chunk, part.result.Counts, meta.Timestamp) })
+			r.w.tell(ctx, func(*watched) {
+				r.ledger.read[resultsStream] = meta.Sequence.Stream
+				r.ledger.count(tokens[4], part.chunk, part.result.Counts, meta.Timestamp)
+			})
 		}
 	}
 	if r.left["results"] && meta.NumPending == 0 {

@@ -14,9 +14,10 @@ import (
 type ledger struct {
 	owner  string
 	jobs   map[string]*account
-	noted  int  // chunks that are told apart, of all jobs
-	live   bool // what there was at the beginning is read
-	missed bool // something could not be taken in: it is to be read anew
+	read   map[string]uint64 // of the streams, up to which message
+	noted  int               // chunks that are told apart, of all jobs
+	live   bool              // what there was at the beginning is read
+	missed bool              // something could not be taken in: it is to be read anew
 }
 
 // account is a job, and what each of its chunks counts for.
@@ -34,7 +35,9 @@ type entered struct {
 	by              [job.Statuses]int32
 }
 
-func newLedger(owner string) *ledger { return &ledger{owner: owner, jobs: map[string]*account{}} }
+func newLedger(owner string) *ledger {
+	return &ledger{owner: owner, jobs: map[string]*account{}, read: map[string]uint64{}}
+}
 
 func (l *ledger) get(id string) *account {
 	a := l.jobs[id]

@@ -12,7 +12,7 @@ import (
 func (w *watching) poll(ctx context.Context) error {
 	tick := time.NewTicker(w.cfg.Every)
 	defer tick.Stop()
-	var p poller
+	p := poller{created: map[string]time.Time{}}
 	for {
 		if w.q.nc.IsConnected() {
 			if err := p.round(ctx, w); err != nil && ctx.Err() == nil {
@@ -30,15 +30,8 @@ func (w *watching) poll(ctx context.Context) error {
 // poller knows what was asked when.
 type poller struct {
 	surveyed time.Time
-	queued   time.Time // when JOBS may be asked again
-	streams  map[string]streamState
-}
-
-// streamState tells a stream from another of its name, and what is in it from what was.
-type streamState struct {
-	created     int64 // ns
-	messages    uint64
-	first, last uint64
+	queued   time.Time            // when JOBS may be asked again
+	created  map[string]time.Time // when streams were, by their clock
 }
 
 func (p *poller) round(ctx context.Context, w *watching) error {
@@ -101,25 +94,25 @@ func (p *poller) jobs(ctx context.Context, w *watching, idle bool) error {
 // compare has the jobs read anew where what they are read from is not what it was: a
 // consumer hears nothing of a stream that was removed, or emptied.
 func (p *poller) compare(ctx context.Context, w *watching) error {
-	now := map[string]streamState{}
-	changed := false
 	for _, name := range []string{resultsStream, kvStream} {
 		s, err := w.q.js.Stream(ctx, name)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			changed = true
+			w.anew()
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		info := s.CachedInfo()
-		now[name] = streamState{info.Created.UnixNano(), info.State.Msgs, info.State.FirstSeq, info.State.LastSeq}
-		was, known := p.streams[name]
-		changed = changed || known && (was.created != now[name].created || was.messages > 0 && was.last < now[name].first)
-	}
-	p.streams = now
-	if changed {
-		w.anew()
+		if was, known := p.created[name]; known && !was.Equal(info.Created) {
+			w.anew()
+		}
+		p.created[name] = info.Created
+		w.tell(ctx, func(k *watched) {
+			if k.jobs != nil && k.jobs.read[name] > 0 && k.jobs.read[name] < info.State.FirstSeq { // all of that is gone
+				w.anew()
+			}
+		})
 	}
 	return nil
 }
