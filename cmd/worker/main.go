@@ -149,7 +149,7 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		return err
 	}
 	slots := worker.Slots(cfg.Slots)
-	worker.BoundHeap(int64(cfg.Tables.Memory)+int64(cfg.Cache.Memory), slots+2*express)
+	boundHeap(cfg)
 	w := &worker.Worker{
 		Name:    workerName(),
 		Puzzles: puzzles,
@@ -201,6 +201,10 @@ func serve(ctx context.Context, cfg config.Worker, signals <-chan os.Signal, log
 		Service: &queue.Service{Version: version.SemVer(), Puzzles: puzzles.Names(), Tables: w.Tabled, Check: w.Check, Observe: m.Question}})
 	log.Info("stopped")
 	return err
+}
+
+func boundHeap(cfg config.Worker) {
+	worker.BoundHeap(int64(cfg.Tables.Memory)+int64(cfg.Cache.Memory), worker.Slots(cfg.Slots)+2*express)
 }
 
 // express is the slots for jobs of one chunk, and again those for single questions.
