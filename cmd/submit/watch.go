@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -78,7 +79,8 @@ type watcher struct {
 
 // terminal tells whether there is one that can show more than lines.
 func (w *watcher) terminal() bool {
-	return term.IsTerminal(int(w.stdout.Fd())) && os.Getenv("TERM") != "dumb"
+	kind := os.Getenv("TERM")
+	return term.IsTerminal(int(w.stdout.Fd())) && kind != "dumb" && (kind != "" || runtime.GOOS == "windows")
 }
 
 // errOver ends the watch of a job, errLeft one whose user has left.

@@ -58,7 +58,7 @@ func (m *meter) rate() float64 {
 	if idle > max(2*span, meterOver) {
 		return 0
 	}
-	if span+idle < meterOver/5 {
+	if span+idle < meterOver/10 {
 		return unknown
 	}
 	if idle > span/2 { // the next growth is late
@@ -66,6 +66,9 @@ func (m *meter) rate() float64 {
 	}
 	return float64(m.marks[last].n-m.marks[from].n) / span.Seconds()
 }
+
+// rest begins anew: what is counted stood still for a reason that is not its pace.
+func (m *meter) rest() { m.marks = append(m.marks[:0], mark{m.now, m.marks[len(m.marks)-1].n}) }
 
 // grown tells whether the count grew just now.
 func (m *meter) grown() bool { return m.marks[len(m.marks)-1].at.Equal(m.now) }
@@ -101,8 +104,10 @@ func (r *rates) frame(v queue.View, cfg queue.WatchConfig) frame {
 			continue
 		}
 		m, rate := measure(r.workers, p.ID, v.Time, p.Doing.Counts.Records), 0.0
-		if len(p.Doing.Held) > 0 || m.grown() { // else it has nothing to do
+		if len(p.Doing.Held) > 0 || m.grown() {
 			rate = m.rate()
+		} else { // it has nothing to do
+			m.rest()
 		}
 		f.workers[p.ID] = rate
 		if rate >= 0 {
@@ -111,6 +116,9 @@ func (r *rates) frame(v queue.View, cfg queue.WatchConfig) frame {
 	}
 	for _, p := range v.Jobs {
 		m := measure(r.jobs, p.Job, v.Time, p.Counts.Records)
+		if p.Answered == 0 || m.now.Sub(m.marks[len(m.marks)-1].at) > meterSpan/2 { // others come first
+			m.rest()
+		}
 		if !p.Over() {
 			f.jobs[p.Job] = m.rate()
 		}

@@ -222,6 +222,28 @@ func TestRates(t *testing.T) {
 	}
 }
 
+// Who had nothing to do is not slow when there is something again.
+func TestRateAfterARest(t *testing.T) {
+	r := newRates()
+	var f frame
+	for i := range 400 {
+		p, doing := atChunk("J", 0), &queue.Doing{}
+		if i > 390 {
+			p, doing = atChunk("J", i-390), &queue.Doing{Held: []queue.Held{{}}, Counts: job.Counts{Records: 100 * (i - 390)}}
+		}
+		f = r.frame(queue.View{Time: noon.Add(time.Duration(i) * time.Second), Workers: []queue.Presence{{ID: "a", Doing: doing}}, Jobs: []*queue.Progress{p}}, queue.WatchConfig{})
+		if want := 100.; i > 390 && (f.rate != want || f.jobs["J"] != want) || i == 300 && f.rate != 0 {
+			t.Errorf("after %d s: %v, of the job %v", i, f.rate, f.jobs["J"])
+		}
+	}
+	// One that is done between two looks is seen.
+	f = r.frame(queue.View{Time: noon.Add(400 * time.Second), Workers: []queue.Presence{{ID: "a", Doing: &queue.Doing{Counts: job.Counts{Records: 900}}}}}, queue.WatchConfig{})
+	f = r.frame(queue.View{Time: noon.Add(401 * time.Second), Workers: []queue.Presence{{ID: "a", Doing: &queue.Doing{Counts: job.Counts{Records: 1_000_900}}}}}, queue.WatchConfig{})
+	if f.rate != 1e6 {
+		t.Errorf("a million in a second: %v", f.rate)
+	}
+}
+
 // printed are the lines of frames that follow one another.
 func printed(fs ...*frame) string {
 	var text strings.Builder
