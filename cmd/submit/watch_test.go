@@ -133,13 +133,14 @@ func TestViewShows(t *testing.T) {
 	shows(t, busy(2, 3), 40, 24, []string{"connected", "host-worker0", "5QZJ2NKX", "20%", "2 failed"}, []string{"░", "1.2.3"})
 	shows(t, busy(2, 3), 20, 24, []string{"Antipode", "12,345/s", "host-wor", "5QZJ2NKX", "20%"}, []string{"failed", "6,000/s  "})
 	// What finds no room is counted.
-	for height := 8; height < 60; height++ {
+	for height := 7; height < 60; height++ {
 		text := ansi.Strip(render(busy(100, 256), "", true, 80, height))
 		workers, jobs, _ := strings.Cut(text, "JOBS 256")
 		for list, all := range map[string]int{workers: 100, jobs: 256} {
 			rows := strings.Count(list, "\nhost-") + strings.Count(list, "\n5QZJ")
 			more := strings.Contains(list, fmt.Sprintf("\n… %d more\n", all-rows))
-			if more != (rows > 0) || rows == 0 && height > 20 {
+			heads := strings.Contains(list, "\nworker ") || strings.Contains(list, "\njob ")
+			if heads && !more || more && rows == 0 || rows == 0 && height > 12 {
 				t.Errorf("of height %d, with %d of %d:\n%s", height, rows, all, text)
 			}
 		}
@@ -147,7 +148,9 @@ func TestViewShows(t *testing.T) {
 	more := busy(1, 256)
 	more.More = 1000
 	shows(t, more, 80, 500, []string{"JOBS 1256", "… 1,000 more"}, nil)
-	shows(t, busy(100, 256), 80, 6, []string{"Antipode", "q leaves"}, nil)
+	shows(t, busy(100, 256), 80, 7, []string{"Antipode", "JOBS 256", "5QZJ2NKX", "q leaves"}, []string{"more"})
+	shows(t, busy(100, 256), 80, 9, []string{"WORKERS 100", "JOBS 256", "5QZJ2NKX", "… 255 more"}, nil)
+	shows(t, busy(100, 256), 80, 4, []string{"Antipode", "3 letters"}, []string{"leaves"})
 	shows(t, busy(0, 0), 80, 24, []string{"WORKERS 0", "JOBS 0"}, []string{"more"})
 
 	shows(t, frames()["away"], 80, 24, []string{"NATS is away for 1h", "host-worker0", "5QZJ2NKX"}, []string{"connected"})

@@ -103,36 +103,68 @@ func top(f *frame, said string, width int) []string {
 
 // lists are the workers and the jobs, as many as there is room for.
 func lists(f *frame, width, room int) []string {
-	workers, jobs := workersView(f, width), jobsView(f, width)
+	workers, jobs := workersList(f), jobsList(f)
 	gap := 0
 	if room >= 10 {
 		gap = 1
 	}
 	room -= 2 * gap
-	workers = fit(workers, max(room-len(jobs), room*2/5), 0)
-	jobs = fit(jobs, room-len(workers), f.More)
-	blank := make([]string, gap)
-	return slices.Concat(blank, workers, blank, jobs)
+	blank, top := make([]string, gap), workers.lines(width, max(room-jobs.height(), room*2/5))
+	return slices.Concat(blank, top, blank, jobs.lines(width, room-len(top)))
 }
 
-// fit cuts a list to n lines, of which the title and the heads are the first; more rows
-// are left out already. Where there is no room for a row, the title tells how many.
-func fit(lines []string, n, more int) []string {
-	const heads = 2
-	if len(lines) > n || more > 0 && len(lines) == n {
-		if n < heads+2 {
-			return lines[:min(n, 1)]
-		}
-		more += len(lines) - (n - 1)
-		lines = lines[:n-1]
+// listing is a table with a title.
+type listing struct {
+	title   string
+	columns []column
+	rows    [][]string // the first is the heads
+	more    int        // rows that are left out already
+}
+
+// height is the lines of all of it.
+func (l *listing) height() int {
+	n := 1 + len(l.rows)
+	if len(l.rows) == 1 {
+		n = 1
 	}
-	if more > 0 {
-		lines = append(slices.Clip(lines), faint.Styled(fmt.Sprintf("… %s more", humanize.Comma(int64(more)))))
+	if l.more > 0 {
+		n++
+	}
+	return n
+}
+
+// lines are at most n of it. Where there is no room for all, the heads go first, and the
+// last line says how many rows are left out.
+func (l *listing) lines(width, n int) []string {
+	rows, more := l.rows, l.more
+	if n >= l.height() {
+		n = l.height()
+	} else if n > 1 {
+		fit := n - 1 // without the title
+		if n >= 3 {
+			fit-- // and what is left out
+		}
+		if n >= 4 {
+			fit--
+		}
+		more += len(rows) - 1 - fit
+		rows = rows[:1+fit]
+	}
+	if n < 2 {
+		return []string{l.title}[:max(n, 0)]
+	}
+	lines := table(rows, l.columns, width)
+	if n < 4 && n < l.height() {
+		lines = lines[1:]
+	}
+	lines = append([]string{l.title}, lines...)
+	if more > 0 && n >= 3 {
+		lines = append(lines, faint.Styled(fmt.Sprintf("… %s more", humanize.Comma(int64(more)))))
 	}
 	return lines
 }
 
-func workersView(f *frame, width int) []string {
+func workersList(f *frame) *listing {
 	held, slots := slotsOf(f.Workers)
 	title := bold.Styled(fmt.Sprintf("WORKERS %d", len(f.Workers)))
 	if slots > 0 {
@@ -142,12 +174,9 @@ func workersView(f *frame, width int) []string {
 	for _, p := range f.Workers {
 		rows = append(rows, workerRow(f, p))
 	}
-	if len(rows) == 1 {
-		return []string{title}
-	}
-	return append([]string{title}, table(rows, []column{
+	return &listing{title: title, rows: rows, columns: []column{
 		{least: 8, keep: 9, spare: 1}, {keep: 8}, {keep: 7, right: true}, {least: 12, keep: 6, spare: 2}, {keep: 3, right: true}, {keep: 2}, {least: 10, keep: 1, spare: 3},
-	}, width)...)
+	}}
 }
 
 func workerRow(f *frame, p queue.Presence) []string {
@@ -177,10 +206,10 @@ func holds(held []queue.Held) string {
 	return strings.Join(all, ", ")
 }
 
-func jobsView(f *frame, width int) []string {
+func jobsList(f *frame) *listing {
 	title := bold.Styled(fmt.Sprintf("JOBS %d", len(f.Jobs)+f.More)) + "  of " + clean(f.cfg.Owner)
 	if len(f.Jobs) == 0 {
-		return []string{title + " in the last three days"}
+		title += " in the last three days"
 	}
 	rows := [][]string{{"job", "state", "", "", "records", "rate", "left", "flaws", "age", "file"}}
 	for _, p := range f.Jobs {
@@ -191,10 +220,10 @@ func jobsView(f *frame, width int) []string {
 		}
 		rows = append(rows, []string{clean(p.Job), coloured(p.State()), bar, percent, counted(p), now(f, p), remaining(f, p), flaws(p), age(p), clean(path.Base(filepath.ToSlash(file(p))))})
 	}
-	return append([]string{title}, table(rows, []column{
+	return &listing{title: title, rows: rows, more: f.More, columns: []column{
 		{least: 9, keep: 10, spare: 2}, {keep: 8}, {keep: 3}, {keep: 9, right: true}, {keep: 6, right: true}, {keep: 5, right: true},
 		{keep: 4, right: true}, {keep: 7}, {keep: 1, right: true}, {least: 10, keep: 2, spare: 1},
-	}, width)...)
+	}}
 }
 
 // oneJobView is all that is known of a job; workers in a line.
