@@ -12,9 +12,10 @@ import (
 
 // lines is what was printed, so that only what changed is printed again.
 type lines struct {
-	at     time.Time // when a line was printed last
-	server string
-	jobs   map[string]string // by id, what was known of it
+	at      time.Time // when a line was printed last
+	server  string
+	trouble string
+	jobs    map[string]string // by id, what was known of it
 }
 
 // linesEvery is how often a line is printed at least.
@@ -45,6 +46,12 @@ func (l *lines) print(w io.Writer, f *frame) {
 			line(fmt.Sprintf("nats=away seconds=%.0f", f.Time.Sub(f.Away).Seconds()))
 		}
 		return
+	case f.Trouble != l.trouble:
+		if l.trouble = f.Trouble; l.trouble != "" {
+			line(fmt.Sprintf("trouble=%q", l.trouble))
+		}
+	}
+	switch {
 	case !f.Ready:
 		if again {
 			line("reading=jobs")

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -65,5 +68,47 @@ func TestScreenShowsWhatIsSaid(t *testing.T) {
 	sc.when = sc.when.Add(-2 * saidFor)
 	if got := sc.lately(here); got != "" {
 		t.Errorf("shown for ever: %q", got)
+	}
+}
+
+// The screen takes frames, ends when it is told to, and says so; what is said meanwhile
+// does not reach the terminal, and what is said after does.
+func TestScreenStops(t *testing.T) {
+	file := func(name string) *os.File {
+		t.Helper()
+		f, err := os.Create(filepath.Join(t.TempDir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	s := &submission{stdin: file("in"), stdout: file("out"), stderr: file("err")}
+	s.log = newScreen(s)
+	sc := s.log.(*screen)
+	s.logger().Warn("before")
+	left := make(chan struct{})
+	stop := sc.start(queue.WatchConfig{Owner: "public"}, func() { close(left) })
+	for range 20 {
+		if err := sc.draw(*busy(2, 3)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.logger().Warn("meanwhile")
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-left:
+	case <-time.After(time.Minute):
+		t.Fatal("not said that it ended")
+	}
+	s.logger().Warn("after")
+	if err := sc.draw(*busy(2, 3)); err != nil { // nobody sees it, and nobody waits for it
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(s.stderr.Name())
+	if err != nil || string(text) != "msg=before\nmsg=after\n" {
+		t.Errorf("standard error %q, %v", text, err)
 	}
 }

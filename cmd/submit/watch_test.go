@@ -297,7 +297,14 @@ func TestLines(t *testing.T) {
 	if got := printed(later(one, 0)); !strings.Contains(got, "job=new state=answered") {
 		t.Errorf("of a job that is over before: %s", got)
 	}
+	trouble := f
+	trouble.Trouble = "what is \x1b[2Jwrong"
+	got = printed(later(f, 0), later(trouble, 1), later(trouble, 2), later(f, 3))
+	if want := "12:00:00 " + server + "12:00:00 " + first + `12:00:01 trouble="what is \x1b[2Jwrong"` + "\n"; got != want {
+		t.Errorf("lines\n%s\nwant\n%s", got, want)
+	}
 	strange := hostileFrame()
+	strange.Trouble = ""
 	for n, p := range strange.Jobs {
 		p.Job = fmt.Sprint("J", n) // a token, or it is no job
 	}
