@@ -56,16 +56,17 @@ given() {
   printf '1\nL\n4\nR T R T\n4\nT R R T\n' | diff - "$tmp/answer"
 }
 
-# A submit on the host, and one that writes a file.
+# A submit on the host, and one that writes a file in a folder elsewhere.
 ways() {
   say "from the host, and into a file"
   docker run --rm -i --network host --entrypoint /submit antipode --nats "nats://$(docker compose port nats 4222)" --puzzle rotegame - \
     <examples/rotegame-sample.txt >"$tmp/answer"
   diff testdata/examples/rotegame-sample.out "$tmp/answer"
-  rm -f out/compose-test.out
-  timeout 60 docker compose run --rm -T --user "$(id -u):$(id -g)" submit --out out/compose-test.out examples/rotegame-sample.txt </dev/null
-  diff testdata/examples/rotegame-sample.out out/compose-test.out
-  rm -f out/compose-test.out
+  mkdir "$tmp/out"
+  cp examples/rotegame-sample.txt "$tmp"
+  local file=$PWD/docker-compose.yml
+  (cd "$tmp" && timeout 60 docker compose --file "$file" run --rm -T --user "$(id -u):$(id -g)" submit --out out/answers.txt rotegame-sample.txt </dev/null)
+  diff testdata/examples/rotegame-sample.out "$tmp/out/answers.txt"
 }
 
 # No container may more than it needs, and only NATS can be reached, from this machine.
