@@ -63,9 +63,9 @@ func (w *watching) followOnce(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	kv, err := w.q.ensure(ctx)
+	kv, err := w.q.js.KeyValue(ctx, bucket) // which a watch does not create: it may not, and others do
 	if err != nil {
-		return err
+		return fmt.Errorf("bucket %s: %w", bucket, err)
 	}
 	if r.entries, err = kv.Watch(ctx, jobKey(w.cfg.Owner, w.one())); err != nil {
 		return fmt.Errorf("follow jobs: %w", err)

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"antipode/internal/job"
 	"antipode/internal/natsd"
 )
@@ -139,6 +142,33 @@ func TestWatchSeesAJob(t *testing.T) {
 	}
 }
 
+// A watch creates nothing, and goes on when somebody else has.
+func TestWatchWaitsForStreams(t *testing.T) {
+	url := roleServer(t)
+	submit := asSubmit(url)
+	submit.Logger = violations(t)
+	w := connectAs(t, asWorker(url))
+	q := connectAs(t, submit)
+	operator, err := jetstream.New(rawConnection(t, url, nats.UserInfo("operator", "operate-hush")).Conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := publicSpec()
+	stores(t, w, numbered(spec, 1)[0], job.Solved, 1)
+	g := watch(t, q, "public", "")
+	g.until(t, "a job", func(v View) bool { p := only(v); return p != nil && p.Answered == 1 })
+	for _, name := range []string{kvStream, resultsStream, jobsStream, deadStream} {
+		if err := operator.DeleteStream(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		g.until(t, "the loss of "+name, func(v View) bool { return v.Trouble != "" })
+	}
+	if _, err := w.ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	g.until(t, "all is well, and empty", func(v View) bool { return v.Trouble == "" && v.Ready && len(v.Jobs) == 0 })
+}
+
 // An owner's watch does not see another's jobs, and one that is not this user's ends.
 func TestWatchOfAnother(t *testing.T) {
 	url := roleServer(t)
@@ -236,6 +266,9 @@ func TestWatchOfWhatIsLost(t *testing.T) {
 			}
 			g.until(t, "all three", func(v View) bool { p := only(v); return p != nil && p.State() == StateAnswered })
 			if err := lose(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := q.ensure(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			g.until(t, "the loss", func(v View) bool { return v.Ready && (len(v.Jobs) == 0 || v.Jobs[0].Answered == 0) })
