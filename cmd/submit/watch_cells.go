@@ -50,51 +50,13 @@ type column struct {
 	right bool // numbers
 }
 
-// table lays rows out in a width; the first is the heads. Columns that are empty or find
-// no room are left out, then those that can be cut are.
+// table lays rows out in a width; the first is the heads.
 func table(rows [][]string, columns []column, width int) []string {
 	gap := 2
 	if width < 60 {
 		gap = 1
 	}
-	natural := make([]int, len(columns))
-	for c := range columns {
-		empty := true
-		for i, row := range rows {
-			natural[c] = max(natural[c], ansi.StringWidth(row[c]))
-			empty = empty && (i == 0 || row[c] == "" || row[c] == "-")
-		}
-		if empty {
-			natural[c] = 0
-		}
-	}
-	widths, total := make([]int, len(columns)), -gap
-	for c := range columns {
-		if widths[c] = natural[c]; columns[c].least > 0 {
-			widths[c] = min(natural[c], columns[c].least)
-		}
-		if widths[c] > 0 {
-			total += widths[c] + gap
-		}
-	}
-	order := make([]int, len(columns))
-	for c := range order {
-		order[c] = c
-	}
-	slices.SortFunc(order, func(a, b int) int { return columns[a].keep - columns[b].keep })
-	for _, c := range order[:len(order)-1] {
-		if total > width && widths[c] > 0 {
-			total -= widths[c] + gap
-			widths[c] = 0
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return columns[a].spare - columns[b].spare })
-	for _, c := range order {
-		if spare := min(width-total, natural[c]-widths[c]); widths[c] > 0 && spare > 0 {
-			widths[c] += spare
-			total += spare
-		}
-	}
+	widths := share(naturals(rows, len(columns)), columns, width, gap)
 	lines := make([]string, len(rows))
 	for i, row := range rows {
 		var cells []string
@@ -107,6 +69,52 @@ func table(rows [][]string, columns []column, width int) []string {
 	}
 	lines[0] = faint.Styled(lines[0])
 	return lines
+}
+
+// naturals are how wide columns would be; 0 where nothing is in one.
+func naturals(rows [][]string, columns int) []int {
+	widths := make([]int, columns)
+	for c := range widths {
+		for _, row := range rows[1:] {
+			if cell := row[c]; cell != "" && cell != "-" {
+				widths[c] = max(widths[c], ansi.StringWidth(cell))
+			}
+		}
+		if widths[c] > 0 {
+			widths[c] = max(widths[c], ansi.StringWidth(rows[0][c]))
+		}
+	}
+	return widths
+}
+
+// share gives columns their widths, with gaps between: first the least that each can do
+// with, where those go for which there is no room, then what is left.
+func share(natural []int, columns []column, width, gap int) []int {
+	widths, left, order := make([]int, len(columns)), width+gap, make([]int, len(columns))
+	for c, column := range columns {
+		order[c] = c
+		if widths[c] = natural[c]; column.least > 0 {
+			widths[c] = min(natural[c], column.least)
+		}
+		if widths[c] > 0 {
+			left -= widths[c] + gap
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return columns[a].keep - columns[b].keep })
+	for _, c := range order[:len(order)-1] {
+		if left < 0 && widths[c] > 0 {
+			left += widths[c] + gap
+			widths[c] = 0
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return columns[a].spare - columns[b].spare })
+	for _, c := range order {
+		if spare := min(left, natural[c]-widths[c]); widths[c] > 0 && spare > 0 {
+			widths[c] += spare
+			left -= spare
+		}
+	}
+	return widths
 }
 
 func padded(cell string, width int, right bool) string {

@@ -61,44 +61,43 @@ func leaving(keys bool) string {
 	return "Ctrl-C leaves"
 }
 
-// top is what is always seen: the server, the rate, the lanes, what went wrong.
+// top is what is always seen: the server, the rate, the queue, what went wrong.
 func top(f *frame, said string, width int) []string {
-	state := good.Styled("connected")
-	switch {
-	case !f.Away.IsZero():
-		state = alarm.Styled("NATS is away") + " for " + short(f.Time.Sub(f.Away))
-	case f.Time.IsZero():
-		state = "connecting"
-	}
-	head := bold.Styled("Antipode") + " " + state + "  " + faint.Styled(clean(f.Server))
-	clock := ""
-	if !f.Time.IsZero() {
-		clock = f.Time.Format(time.TimeOnly)
-	}
-	lines := []string{ends(head, clock, width)}
 	if f.Time.IsZero() {
-		return lines
+		return []string{bold.Styled("Antipode") + " connecting"}
 	}
 	rate := "rate " + bold.Styled(perSecond(f.rate))
-	lines = append(lines, rate+"  "+spark(f.history, width-ansi.StringWidth(rate)-2))
-	lanes := "queue"
-	for _, lane := range []queue.Lane{queue.Bulk, queue.Express} {
-		d := f.Lanes[lane]
-		lanes += fmt.Sprintf("  %s %s + %s", lane, humanize.Comma(int64(d.Pending)), humanize.Comma(int64(d.Unacked)))
-	}
-	lines = append(lines, lanes+faint.Styled("  chunks that wait + are with workers"))
+	lines := []string{headline(f, width), rate + "  " + spark(f.history, width-ansi.StringWidth(rate)-2), queueLine(f)}
 	if f.Dead > 0 {
 		lines = append(lines, warn.Styled(fmt.Sprintf("dead   %s letters", humanize.Comma(int64(f.Dead))))+faint.Styled("  submit dead list"))
 	}
-	if trouble := f.Trouble; trouble != "" && f.Away.IsZero() {
-		lines = append(lines, alarm.Styled("jobs   "+clean(trouble)))
-	} else if said != "" {
+	switch {
+	case f.Trouble != "" && f.Away.IsZero():
+		lines = append(lines, alarm.Styled("jobs   "+clean(f.Trouble)))
+	case said != "":
 		lines = append(lines, warn.Styled(clean(said)))
 	}
 	if !f.Ready && f.Away.IsZero() {
 		lines = append(lines, "reading jobs …")
 	}
 	return lines
+}
+
+func headline(f *frame, width int) string {
+	state := good.Styled("connected")
+	if !f.Away.IsZero() {
+		state = alarm.Styled("NATS is away") + " for " + short(f.Time.Sub(f.Away))
+	}
+	return ends(bold.Styled("Antipode")+" "+state+"  "+faint.Styled(clean(f.Server)), f.Time.Format(time.TimeOnly), width)
+}
+
+func queueLine(f *frame) string {
+	text := "queue"
+	for _, lane := range []queue.Lane{queue.Bulk, queue.Express} {
+		d := f.Lanes[lane]
+		text += fmt.Sprintf("  %s %s + %s", lane, humanize.Comma(int64(d.Pending)), humanize.Comma(int64(d.Unacked)))
+	}
+	return text + faint.Styled("  chunks that wait + are with workers")
 }
 
 // lists are the workers and the jobs, as many as there is room for.
@@ -213,10 +212,10 @@ func jobsList(f *frame) *listing {
 	}
 	rows := [][]string{{"job", "state", "", "", "records", "rate", "left", "flaws", "age", "file"}}
 	for _, p := range f.Jobs {
-		done, known := share(p)
+		part, known := done(p)
 		bar, percent := "", ""
 		if known {
-			bar, percent = progressBar(done, 10), fmt.Sprintf("%.0f%%", 100*done)
+			bar, percent = progressBar(part, 10), fmt.Sprintf("%.0f%%", 100*part)
 		}
 		rows = append(rows, []string{clean(p.Job), coloured(p.State()), bar, percent, counted(p), now(f, p), remaining(f, p), flaws(p), age(p), clean(path.Base(filepath.ToSlash(file(p))))})
 	}
@@ -234,9 +233,9 @@ func oneJobView(f *frame, width, room int) []string {
 		return append(lines, warn.Styled("NATS does not know the job "+clean(f.cfg.Job)+" any more"))
 	}
 	p := f.Jobs[0]
-	if done, known := share(p); known {
-		percent := fmt.Sprintf(" %.1f%%", 100*done)
-		lines = append(lines, progressBar(done, max(1, min(60, width-len(percent))))+percent)
+	if part, known := done(p); known {
+		percent := fmt.Sprintf(" %.1f%%", 100*part)
+		lines = append(lines, progressBar(part, max(1, min(60, width-len(percent))))+percent)
 	}
 	line := "now  " + now(f, p)
 	if left := remaining(f, p); left != "" {
@@ -257,8 +256,8 @@ func oneJobView(f *frame, width, room int) []string {
 	return lines[:min(len(lines), room)]
 }
 
-// share is the part of a job that is done.
-func share(p *queue.Progress) (done float64, known bool) {
+// done is the part of a job that is done.
+func done(p *queue.Progress) (part float64, known bool) {
 	switch e := p.Entry; {
 	case p.Finished():
 		return 1, true

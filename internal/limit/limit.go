@@ -115,7 +115,7 @@ const (
 	Workers = 1 << 12
 	// Held is the slots of a worker whose work is listed.
 	Held = 1 << 10
-	// Watched is the chunks that a watch tells apart, in some 64 MB, so that one that is
+	// Watched is the chunks that a watch tells apart, in up to 100 MB, so that one that is
 	// answered again does not count twice.
 	Watched = 1 << 20
 	// Noted is the answers that submit notes ahead of their chunks. One that is not
