@@ -237,14 +237,11 @@ func oneJobView(f *frame, width, room int) []string {
 		percent := fmt.Sprintf(" %.1f%%", 100*part)
 		lines = append(lines, progressBar(part, max(1, min(60, width-len(percent))))+percent)
 	}
-	line := "now  " + now(f, p)
-	if left := remaining(f, p); left != "" {
-		line += ", " + left + " left"
+	moment := []string{now(f, p), remaining(f, p), flaws(p)}
+	if moment[1] != "" {
+		moment[1] += " left"
 	}
-	if flaws := flaws(p); flaws != "" {
-		line += ", " + flaws
-	}
-	lines = append(lines, line)
+	lines = append(lines, strings.Join(slices.DeleteFunc(moment, func(s string) bool { return s == "" }), ", "))
 	if room > 12 {
 		lines = append([]string{""}, append(lines, "")...)
 	}
