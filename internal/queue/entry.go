@@ -87,7 +87,7 @@ func (q *Queue) Entry(ctx context.Context, owner, id string) (*Entry, error) {
 	defer cancel()
 	var value jetstream.KeyValueEntry
 	err := q.ask(ctx, func(ctx context.Context) (err error) {
-		value, err = q.kv.Get(ctx, jobKey(owner, id))
+		value, err = q.expected(ctx, jobKey(owner, id))
 		return err
 	}, "$JS.API.DIRECT.GET."+kvStream+".>")
 	if errors.Is(err, jetstream.ErrKeyNotFound) {

@@ -59,6 +59,23 @@ func (q *Queue) setTries(ctx context.Context, c *job.Chunk, n int) error {
 	return nil
 }
 
+// lags are the times after which a key that was not found is asked for again.
+var lags = []time.Duration{askAgain, time.Second}
+
+// expected returns the value of a key that is expected to be there. Servers of a cluster
+// share in such answers, and one may not have yet what was just stored.
+func (q *Queue) expected(ctx context.Context, key string) (entry jetstream.KeyValueEntry, err error) {
+	entry, err = q.kv.Get(ctx, key)
+	for _, lag := range lags {
+		if !errors.Is(err, jetstream.ErrKeyNotFound) || q.nc.ConnectedClusterName() == "" {
+			break
+		}
+		pause(ctx, lag)
+		entry, err = q.kv.Get(ctx, key)
+	}
+	return entry, err
+}
+
 // ErrNoDefinition says that the bucket holds no definition of a hash.
 var ErrNoDefinition = errors.New("no such definition in the bucket")
 
@@ -80,7 +97,7 @@ func (q *Queue) Define(ctx context.Context, definition []byte) error {
 func (q *Queue) Definition(ctx context.Context, hash string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	entry, err := q.kv.Get(ctx, definitionKey(hash))
+	entry, err := q.expected(ctx, definitionKey(hash))
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil, fmt.Errorf("definition %s: %w", hash, ErrNoDefinition)

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"antipode/internal/puzzle"
 )
 
 // cluster is three servers of configs/nats-cluster.conf: the ports of their routes.
@@ -127,12 +130,38 @@ func TestReplicas(t *testing.T) {
 		t.Error(err)
 	}
 
+	// A server that has not yet what was just stored is asked again.
+	definition := []byte("about: nothing\n")
+	if err := s.q.Define(t.Context(), definition); err != nil {
+		t.Fatal(err)
+	}
+	real := s.q.kv
+	s.q.kv = &late{KeyValue: real}
+	if got, err := s.q.Definition(t.Context(), puzzle.Hash(definition)); err != nil || !bytes.Equal(got, definition) {
+		t.Errorf("definition %q, %v", got, err)
+	}
+	s.q.kv = real
+
 	// A job, over all three servers and as the roles allow.
 	serve(t, w.q, 1, 0, echo)
 	var got written
 	spec := publicSpec()
 	completes(t, running(t, s.q, Run{Spec: spec, Next: inTurn(numbered(spec, 3)), Write: got.write}))
 	got.check(t, 3)
+}
+
+// late is a bucket that lacks a key when it is first asked for one.
+type late struct {
+	jetstream.KeyValue
+	asked bool
+}
+
+func (l *late) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
+	if !l.asked {
+		l.asked = true
+		return nil, jetstream.ErrKeyNotFound
+	}
+	return l.KeyValue.Get(ctx, key)
 }
 
 // What exists is left alone, and it is said that it is less than was asked for.
