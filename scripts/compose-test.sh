@@ -138,6 +138,7 @@ cluster() {
   down
   set -a
   . configs/cluster.env
+  ANTIPODE_PORT_2=0 ANTIPODE_PORT_3=0
   set +a
   up --scale worker=2
   samples "through a cluster"
