@@ -113,6 +113,9 @@ const (
 	Questions = 64
 	// Workers is those that are listed of all that answer.
 	Workers = 1 << 12
+	// Presence is the bytes of what a worker tells of itself: all puzzles that it may
+	// have, with their tables, need 10 KB, and each slot 60 bytes.
+	Presence = 64 << 10
 	// Held is the slots of a worker whose work is listed.
 	Held = 1 << 10
 	// Watched is the chunks that a watch tells apart, in up to 100 MB, so that one that is

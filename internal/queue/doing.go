@@ -105,7 +105,7 @@ func (d *doing) encode(bulk, express int) json.RawMessage {
 // anybody may answer.
 func readDoing(data json.RawMessage) *Doing {
 	var a activity
-	if len(data) == 0 || json.Unmarshal(data, &a) != nil || a.Slots[Express] < 0 || a.Chunks < 0 || a.Cached < 0 {
+	if len(data) == 0 || json.Unmarshal(data, &a) != nil || a.Slots[Express] < 0 || a.Slots[Express] > limit.Number || a.Chunks < 0 || a.Cached < 0 {
 		return nil
 	}
 	d := &Doing{Express: a.Slots[Express], Chunks: a.Chunks}

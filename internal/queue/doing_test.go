@@ -81,7 +81,7 @@ func TestReadDoing(t *testing.T) {
 	presence := func(data string) string {
 		return `{"name":"antipode","metadata":{"worker":"w","slots":"1"},"endpoints":[{"data":` + data + `}]}`
 	}
-	many := strings.Repeat(`{"lane":"bulk"},`, 5000) + `{"lane":"bulk"}`
+	many := strings.Repeat(`{"lane":"bulk"},`, 2000) + `{"lane":"bulk"}`
 	for _, c := range []struct{ data, want string }{
 		{`{}`, "&{0 [] 0 {0 [0 0 0 0 0] 0}}"},
 		{`{"slots":{"bulk":1,"express":2},"held":[{"lane":"bulk","puzzle":"p","seconds":1},{"lane":"express","seconds":2.5}],"chunks":3,"records":{"solved":5,"failed":2,"eaten":9},"cached":1}`,
@@ -89,6 +89,7 @@ func TestReadDoing(t *testing.T) {
 		{`null`, "&{0 [] 0 {0 [0 0 0 0 0] 0}}"},
 		{`7`, "<nil>"},
 		{`{"slots":{"express":-1}}`, "<nil>"},
+		{`{"slots":{"express":9223372036854775807}}`, "<nil>"}, // a sum with others would be negative
 		{`{"chunks":-1}`, "<nil>"},
 		{`{"records":{"solved":-1}}`, "<nil>"},
 		{`{"records":{"solved":9223372036854775807,"failed":9223372036854775807}}`, "<nil>"},

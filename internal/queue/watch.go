@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -163,40 +164,43 @@ func (w *watching) roll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	inbox, answers := w.q.nc.NewInbox(), make(chan *nats.Msg, limit.Workers)
-	sub, err := w.q.nc.ChanSubscribe(inbox, answers)
+	inbox := w.q.nc.NewInbox()
+	sub, err := w.q.nc.SubscribeSync(inbox) // which keeps 64 MB for us, a channel any number of bytes
 	if err != nil {
 		return err
 	}
 	defer sub.Unsubscribe()
-	tick := time.NewTicker(w.cfg.Every)
-	defer tick.Stop()
-	for {
+	for ctx.Err() == nil {
+		until := time.Now().Add(w.cfg.Every)
 		if w.q.nc.IsConnected() {
 			if err := w.q.nc.PublishRequest(subject, inbox, nil); err != nil {
 				w.q.log.Debug("workers are not asked", "error", err)
 			}
 		}
-		for waiting := true; waiting; {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-				waiting = false
-			case m := <-answers:
-				w.heard(ctx, m)
-			}
+		w.hear(ctx, sub, until)
+	}
+	return nil
+}
+
+// hear takes in until then who answers, or that there is nobody who could.
+func (w *watching) hear(ctx context.Context, sub *nats.Subscription, until time.Time) {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	for ctx.Err() == nil {
+		switch m, err := sub.NextMsgWithContext(ctx); {
+		case err == nil:
+			w.heard(ctx, m.Data)
+		case errors.Is(err, nats.ErrNoResponders):
+			w.tell(ctx, func(k *watched) { clear(k.workers) })
+		case !errors.Is(err, nats.ErrSlowConsumer): // after which the rest follows
+			<-ctx.Done()
 		}
 	}
 }
 
-// heard takes a worker's answer in, or that there is nobody to give one.
-func (w *watching) heard(ctx context.Context, m *nats.Msg) {
-	if len(m.Data) == 0 && m.Header.Get("Status") == "503" {
-		w.tell(ctx, func(k *watched) { clear(k.workers) })
-		return
-	}
-	p, ok := readPresence(m.Data)
+// heard takes a worker's answer in.
+func (w *watching) heard(ctx context.Context, data []byte) {
+	p, ok := readPresence(data)
 	if !ok {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -336,4 +337,49 @@ func TestWatchSurvivesTheServer(t *testing.T) {
 			g.until(t, "the second", seen(2))
 		})
 	}
+}
+
+// Answers in the name of workers that come faster than they are taken in are dropped
+// before they fill the memory.
+func TestWatchFlooded(t *testing.T) {
+	s := startServer(t)
+	q := connect(t, s.URL(), lenient())
+	liar := connect(t, s.URL(), lenient())
+	const size, answers = 900 << 10, 400
+	told := make(chan struct{})
+	var once sync.Once
+	if _, err := liar.nc.Subscribe("$SRV.STATS.antipode", func(m *nats.Msg) {
+		once.Do(func() {
+			defer close(told)
+			m.Respond([]byte(`{"name":"antipode","metadata":{"worker":"w"}}`))
+			for range answers {
+				m.Respond(make([]byte, size))
+			}
+			liar.nc.Flush()
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := liar.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &watching{q: q, cfg: WatchConfig{Every: time.Minute}, news: make(chan func(*watched))} // which nobody reads
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.roll(ctx)
+	}()
+	await(t, told, "all answers")
+	if err := q.nc.Flush(); err != nil { // what was sent before it is here
+		t.Fatal(err)
+	}
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	if m.HeapAlloc > answers*size/2 {
+		t.Errorf("%d MB are kept of %d", m.HeapAlloc>>20, answers*size>>20)
+	}
+	cancel()
+	await(t, done, "the end of roll")
 }

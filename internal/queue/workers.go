@@ -95,7 +95,7 @@ func nextWithin(ctx context.Context, sub *nats.Subscription, d time.Duration) (*
 // answer, and the words are printed.
 func readPresence(data []byte) (p Presence, ok bool) {
 	var stats micro.Stats
-	if json.Unmarshal(data, &stats) != nil || stats.Name != serviceName || !job.IsToken(stats.Metadata[metaWorker]) {
+	if len(data) > limit.Presence || json.Unmarshal(data, &stats) != nil || stats.Name != serviceName || !job.IsToken(stats.Metadata[metaWorker]) {
 		return p, false
 	}
 	p.Name, p.ID = stats.Metadata[metaWorker], clip(stats.ID)
@@ -105,7 +105,7 @@ func readPresence(data []byte) (p Presence, ok bool) {
 	if len(stats.Endpoints) > 0 && stats.Endpoints[0] != nil {
 		p.Doing = readDoing(stats.Endpoints[0].Data)
 	}
-	return p, p.Slots >= 0
+	return p, p.Slots >= 0 && p.Slots <= limit.Number
 }
 
 func printable(r rune) rune {
@@ -115,7 +115,9 @@ func printable(r rune) rune {
 	return r
 }
 
-// readNames reads names of puzzles with spaces between.
+// readNames reads names of puzzles with spaces between, and leaves more than a worker
+// has out.
 func readNames(list string) []string {
-	return slices.DeleteFunc(strings.Fields(list), func(name string) bool { return !job.IsToken(name) })
+	names := slices.DeleteFunc(strings.Fields(list), func(name string) bool { return !job.IsToken(name) })
+	return slices.Clone(names[:min(len(names), limit.KeptDefinitions)])
 }

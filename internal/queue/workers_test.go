@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"antipode/internal/limit"
 )
 
 // Who works is told by name, with what they have; whoever else answers is left
@@ -36,6 +39,7 @@ func TestWorkers(t *testing.T) {
 		for _, text := range []string{
 			"", "{", "[]", `{"name":"other","metadata":{"worker":"x"}}`, `{"name":"antipode"}`,
 			`{"name":"antipode","metadata":{"worker":"x y"}}`, `{"name":"antipode","metadata":{"worker":"x","slots":"-1"}}`,
+			`{"name":"antipode","metadata":{"worker":"e","slots":"9223372036854775807"}}`,
 			`{"name":"antipode","version":"1\u001b[2J","metadata":{"worker":"d","puzzles":"a \u001b[2J b","slots":"x"}}`,
 		} {
 			m.Respond([]byte(text)) // who asks last does not wait for it
@@ -73,5 +77,18 @@ func TestWorkers(t *testing.T) {
 	cancel()
 	if _, err := q.Workers(ended); err == nil {
 		t.Error("no error where the context has ended")
+	}
+}
+
+// However much somebody tells of a worker, what is kept of it is bounded.
+func TestPresenceBounded(t *testing.T) {
+	tell := func(names int) (Presence, bool) {
+		return readPresence(fmt.Appendf(nil, `{"name":"antipode","metadata":{"worker":"w","puzzles":"%[1]s","tables":"%[1]s"}}`, strings.Repeat("p ", names)))
+	}
+	if p, ok := tell(10_000); !ok || len(p.Puzzles) != limit.KeptDefinitions || len(p.Tables) != limit.KeptDefinitions {
+		t.Errorf("of 10,000 names %d and %d are kept, %t", len(p.Puzzles), len(p.Tables), ok)
+	}
+	if _, ok := tell(limit.Presence); ok {
+		t.Errorf("more than %d bytes are taken", limit.Presence)
 	}
 }
