@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/goccy/go-yaml"
+	"github.com/nats-io/nats-server/v2/server"
 
 	"antipode/internal/config"
 	"antipode/internal/worker"
@@ -31,13 +33,20 @@ var (
 	example = regexp.MustCompile(`(?m)^#?([A-Z_]+)=(.*)$`)
 )
 
-// composed reads docker-compose.yml as it is where nothing is set.
-func composed(t *testing.T) map[string]service {
+// composed reads docker-compose.yml as it is where nothing is set but the passwords,
+// unless that is "".
+func composed(t *testing.T, password string) map[string]service {
 	t.Helper()
 	var file struct {
 		Services map[string]service `yaml:"services"`
 	}
-	if err := yaml.Unmarshal([]byte(compose.ReplaceAllString(read(t, "../../docker-compose.yml"), "$3")), &file); err != nil {
+	text := compose.ReplaceAllStringFunc(read(t, "../../docker-compose.yml"), func(variable string) string {
+		if password != "" && strings.Contains(variable, "_PASSWORD") {
+			return password
+		}
+		return compose.FindStringSubmatch(variable)[3]
+	})
+	if err := yaml.Unmarshal([]byte(text), &file); err != nil {
 		t.Fatal(err)
 	}
 	return file.Services
@@ -55,7 +64,7 @@ func read(t *testing.T, name string) string {
 // A container of a worker has the memory that its settings let it take, and the time
 // to finish what it holds. Every variable of it is a setting: others are ignored.
 func TestComposedWorker(t *testing.T) {
-	s := composed(t)["worker"]
+	s := composed(t, "")["worker"]
 	for name, value := range s.Environment {
 		t.Setenv(name, value)
 	}
@@ -80,6 +89,29 @@ func TestComposedWorker(t *testing.T) {
 	}
 	if grace, err := time.ParseDuration(s.Grace); err != nil || grace < cfg.Drain+2*closeTime {
 		t.Errorf("stop_grace_period is %s, %v; a worker needs %s, and to close its connections", s.Grace, err, cfg.Drain)
+	}
+}
+
+// A password is one for the server, too, whatever it looks like: in a variable that its
+// configuration names, 123 would be a number, and what follows a comma another setting.
+func TestComposedPasswords(t *testing.T) {
+	for _, password := range []string{"123", "1k", "true", "four words, and 1 number #{"} {
+		for name, value := range composed(t, password)["nats"].Environment {
+			t.Setenv(name, value)
+		}
+		t.Setenv("ANTIPODE_ROUTES", "[]") // addresses, where not everything will do
+		got, err := server.ProcessConfigFile("../../configs/nats-cluster.conf")
+		if err != nil {
+			t.Errorf("password %q: %v", password, err)
+			continue
+		}
+		told := map[string]string{"route": got.Cluster.Password}
+		for _, user := range got.Users {
+			told[user.Username] = user.Password
+		}
+		if want := map[string]string{"worker": password, "operator": password, "public": "", "route": password}; !maps.Equal(told, want) {
+			t.Errorf("passwords %q, want %q", told, want)
+		}
 	}
 }
 
