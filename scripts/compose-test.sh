@@ -94,7 +94,7 @@ begin() {
   rm -f "$tmp/in"
   scripts/boards.sh "$1" >"$tmp/job"
   mkfifo "$tmp/in"
-  docker compose run --rm -T submit --puzzle rotegame - <"$tmp/in" >"$tmp/answers" 2>"$tmp/said" &
+  timeout 900 docker compose run --rm -T submit --puzzle rotegame - <"$tmp/in" >"$tmp/answers" 2>"$tmp/said" &
   job=$!
   exec 3>"$tmp/in"
   fed=0
