@@ -122,6 +122,15 @@ func (e entered) counts(times int) job.Counts {
 // something happened to it: its submitter misses what was lost within half a minute.
 const recent = time.Minute
 
+// stillQueued are the chunks of those that were queued a while ago that may be so now:
+// answers are heard of at once. With all answered, what is queued was tried again.
+func (a *account) stillQueued(queued int) int {
+	if a.Entry == nil || a.Answered >= a.Entry.Chunks {
+		return queued
+	}
+	return min(queued, a.Entry.Chunks-a.Answered)
+}
+
 // shown are the jobs that matter most: those with work to do, the latest first, then
 // those that something happened to last. More says how many there are besides.
 func (l *ledger) shown(queued map[string]int, now time.Time) (list []*Progress, more int) {
@@ -134,7 +143,7 @@ func (l *ledger) shown(queued map[string]int, now time.Time) (list []*Progress, 
 		if !a.finished.IsZero() && now.Sub(a.finished) > lateness && !a.closed {
 			l.close(a)
 		}
-		if a.Queued = queued[id]; a.Entry != nil || a.Queued+a.Answered > 0 { // not a mere mark
+		if a.Queued = a.stillQueued(queued[id]); a.Entry != nil || a.Queued+a.Answered > 0 { // not a mere mark
 			list = append(list, &a.Progress)
 		}
 	}

@@ -103,3 +103,21 @@ func TestLedgerShowsWhatMatters(t *testing.T) {
 		t.Errorf("%d jobs and %d more, first %s", len(list), more, list[0].Job)
 	}
 }
+
+// What is queued is asked for less often than answers are heard of: the two together are
+// no more than there is.
+func TestLedgerOfWhatIsStillQueued(t *testing.T) {
+	l := newLedger("o")
+	l.enter("J", &Entry{Records: 5, Chunks: 5})
+	for n, want := range []int{5, 4, 3, 2, 1, 5} { // and once all are answered, one may be tried again
+		if list, _ := l.shown(map[string]int{"J": 5}, time.Now()); list[0].Queued != want {
+			t.Errorf("%d of 5 answered, %d queued, want %d", n, list[0].Queued, want)
+		}
+		l.count("J", n, solved(1), time.Now())
+	}
+	l.enter("K", &Entry{}) // it is being cut
+	l.count("K", 0, solved(1), time.Now())
+	if list, _ := l.shown(map[string]int{"K": 5}, time.Now()); list[0].Job != "K" && list[1].Job != "K" || list[0].Queued+list[1].Queued != 5 {
+		t.Errorf("of a job of any size: %+v", list)
+	}
+}
