@@ -37,8 +37,10 @@ func TestWatch(t *testing.T) {
 	}
 	all.awaits(t, answered)
 	all.awaits(t, " workers=1 slots=0/2 bulk=0+0 ")
+	const nobody = " workers=0 slots=0/0 "
+	before := strings.Count(all.Log(), nobody)
 	w.kill(syscall.SIGKILL)
-	all.awaits(t, " workers=0 slots=0/0 ")
+	eventually(t, "the worker is gone", func() bool { return strings.Count(all.Log(), nobody) > before })
 	if status := all.kill(syscall.SIGINT); status != 0 {
 		t.Errorf("exit status %d of one who leaves: %s", status, all.Log())
 	}
