@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,10 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"unicode"
 )
 
-// maxReason bounds what is read of an answer to a probe, in bytes.
+// maxReason bounds what is read of an answer to a probe, and of its headers, in bytes.
 const maxReason = 4 << 10
 
 // Probe asks the worker on this host that serves at an address, as Listen takes it,
@@ -25,7 +27,7 @@ func Probe(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // and no proxy
+	transport := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: maxReason} // and no proxy
 	res, err := transport.RoundTrip(req)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", url, err)
@@ -36,9 +38,20 @@ func Probe(ctx context.Context, address string) error {
 		return fmt.Errorf("ask %s: %w", url, err)
 	}
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("not ready: %s", strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "; "))
+		return fmt.Errorf("not ready: %s", cmp.Or(reason(string(text)), res.Status))
 	}
 	return nil
+}
+
+// reason is what a probe was told, in a line. It is printed, and who listens there may
+// be no worker.
+func reason(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 }
 
 // readyURL is where a worker that listens at an address can be asked.

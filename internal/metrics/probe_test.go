@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +44,37 @@ func TestProbeNobody(t *testing.T) {
 	l.Close()
 	if err := Probe(t.Context(), l.Addr().String()); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("nobody: %v", err)
+	}
+}
+
+// Whoever answers in the place of a worker, however long, is none that is ready; and what
+// it says is fit to be printed.
+func TestProbeOfAnother(t *testing.T) {
+	for _, c := range []struct{ answer, want string }{
+		{"HTTP/1.1 302 Found\r\nLocation: /livez\r\nContent-Length: 0\r\n\r\n", "not ready: 302 Found"},
+		{"HTTP/1.1 503 Service Unavailable\r\n\r\nno\x1b[2J\nwork", "not ready: no?[2J; work"},
+		{"HTTP/1.1 503 Service Unavailable\r\n\r\n" + strings.Repeat("a", 1<<20), "not ready: " + strings.Repeat("a", maxReason)},
+		{"HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 1<<20) + "\r\n\r\n", "exceeded"},
+		{"-ERR unknown command\r\n", "malformed"},
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if conn, err := l.Accept(); err == nil {
+				http.ReadRequest(bufio.NewReader(conn)) // what is not read makes Close a reset
+				io.WriteString(conn, c.answer)
+				conn.Close()
+			}
+		}()
+		if err := Probe(t.Context(), l.Addr().String()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60q: %v, want %q", c.answer, err, c.want)
+		}
+		l.Close()
+		<-done
 	}
 }
 
