@@ -124,6 +124,9 @@ func TestEnvExample(t *testing.T) {
 			shown[m[1]] = m[2]
 		}
 	}
+	if !strings.HasPrefix(read(t, "../../configs/cluster.env"), "\n") {
+		t.Error("cluster.env is appended to a file whose last line may lack its end")
+	}
 	used := map[string]bool{"COMPOSE_PROFILES": true}
 	for _, m := range compose.FindAllStringSubmatch(read(t, "../../docker-compose.yml"), -1) {
 		if m[1] == "PWD" { // the shell's
