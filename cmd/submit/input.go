@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"antipode/internal/job"
 	"antipode/internal/limit"
@@ -166,12 +165,7 @@ func (in *input) startsWithBrace() (bool, error) {
 
 // printable makes a file's name fit for a line of text; of a long one it keeps the end.
 func printable(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(name, "?"))
+	name = job.Printable(name)
 	if len(name) > limit.FileShown {
 		name = "…" + strings.ToValidUTF8(name[len(name)-limit.FileShown:], "")
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"antipode/internal/limit"
 	"antipode/internal/puzzle"
@@ -179,6 +180,17 @@ var token = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_-]{1,%d}$`, limit.Token)
 
 // IsToken tells whether s may stand in a subject: [A-Za-z0-9_-]{1,64}.
 func IsToken(s string) bool { return token.MatchString(s) }
+
+// Printable makes text of strangers fit for a line: what is no letter, mark, number,
+// sign or blank becomes '?', so that no terminal obeys it or turns it around.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
 
 // NewID returns a token of at least 128 random bits, in letters and digits: it is an
 // argument of commands, and must not look like a flag.

@@ -105,3 +105,14 @@ func TestTokens(t *testing.T) {
 		t.Errorf("name %s", c.Name())
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"boards 1.txt": "boards 1.txt", "größte-盤.txt": "größte-盤.txt",
+		"\x1b[2J": "?[2J", "a\nb\tc\r": "a?b?c?", "\u202etxt.exe": "?txt.exe", "\u200b\u00a0\u0085": "???", "\xff": "?", "": "",
+	} {
+		if got := job.Printable(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

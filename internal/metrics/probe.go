@@ -10,7 +10,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"unicode"
+
+	"antipode/internal/job"
 )
 
 // maxReason bounds what is read of an answer to a probe, and of its headers, in bytes.
@@ -46,12 +47,7 @@ func Probe(ctx context.Context, address string) error {
 // reason is what a probe was told, in a line. It is printed, and who listens there may
 // be no worker.
 func reason(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
+	return job.Printable(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 }
 
 // readyURL is where a worker that listens at an address can be asked.

@@ -76,11 +76,11 @@ func readLetter(m jetstream.Msg) *Letter {
 		return nil
 	}
 	h := m.Headers()
-	short := func(s string) string { return shown(clip(s)) }
+	short := func(s string) string { return job.Printable(clip(s)) }
 	reason := h.Get(hReason)
 	l := &Letter{
 		Owner: short(tokens[0]), Job: short(tokens[1]), Chunk: short(tokens[2]),
-		Reason: shown(reason[:min(len(reason), limit.Reason)]), Puzzle: short(h.Get(hPuzzle)), File: short(h.Get(hFile)), FirstLine: short(h.Get(hFirstLine)),
+		Reason: job.Printable(reason[:min(len(reason), limit.Reason)]), Puzzle: short(h.Get(hPuzzle)), File: short(h.Get(hFile)), FirstLine: short(h.Get(hFirstLine)),
 		Records: short(h.Get(hRecords)), Delivered: short(h.Get(hDelivered)), Worker: short(h.Get(hDeadBy)),
 		Lost: h.Get(hDeadBytes) != "",
 	}

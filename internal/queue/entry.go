@@ -111,7 +111,7 @@ func decodeEntry(id string, value []byte) (*Entry, error) {
 		return nil, fmt.Errorf("job %s: its entry names a file with %d bytes, %d are possible", id, len(e.File), limit.FileHeader)
 	}
 	// These are printed, and the file's name travels with the chunks.
-	e.File, e.Hash, e.Puzzle = shown(e.File), shown(e.Hash), shown(e.Puzzle)
+	e.File, e.Hash, e.Puzzle = job.Printable(e.File), job.Printable(e.Hash), job.Printable(e.Puzzle)
 	return e, nil
 }
 

@@ -30,7 +30,7 @@ func (w *watching) follow(ctx context.Context) error {
 		}
 		trouble := ""
 		if err != nil {
-			trouble = shown(err.Error())
+			trouble = job.Printable(err.Error())
 		}
 		w.tell(ctx, func(k *watched) { k.trouble = trouble })
 		pause(ctx, reconnectDelay(3))

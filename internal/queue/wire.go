@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/nats-io/nats.go"
 
@@ -197,16 +196,6 @@ func number(s string, least, most int) (int, error) {
 
 // clip bounds what an error shows of a message.
 func clip(s string) string { return s[:min(len(s), 128)] }
-
-// shown makes text of strangers fit to be printed: what a terminal would obey is gone.
-func shown(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, s)
-}
 
 // headerRoom is what a message's subject and headers take of the server's
 // largest payload, at the most.

@@ -99,20 +99,13 @@ func readPresence(data []byte) (p Presence, ok bool) {
 		return p, false
 	}
 	p.Name, p.ID = stats.Metadata[metaWorker], clip(stats.ID)
-	p.Version = strings.Map(printable, clip(stats.Version))
+	p.Version = job.Printable(clip(stats.Version))
 	p.Puzzles, p.Tables = readNames(stats.Metadata[metaPuzzles]), readNames(stats.Metadata[metaTables])
 	p.Slots, _ = strconv.Atoi(stats.Metadata[metaSlots])
 	if len(stats.Endpoints) > 0 && stats.Endpoints[0] != nil {
 		p.Doing = readDoing(stats.Endpoints[0].Data)
 	}
 	return p, p.Slots >= 0 && p.Slots <= limit.Number
-}
-
-func printable(r rune) rune {
-	if r <= ' ' || r > '~' {
-		return '?'
-	}
-	return r
 }
 
 // readNames reads names of puzzles with spaces between, and leaves more than a worker
