@@ -7,41 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 dashboard=configs/grafana/dashboards/antipode.json
 patience=40 # seconds, for anything that has to come
-dir=$(mktemp -d)
-bin=$dir/bin log=$dir/log
-mkdir "$bin" "$log"
-
-declare -A processes
-finish() {
-  status=$?
-  set +e # tear down whatever happens,
-  trap '' PIPE # though nobody reads this
-  if [ $status != 0 ]; then
-    tail -n 5 "$log"/*
-    echo "observe-test: FAILED"
-  fi >&2
-  [ ${#processes[@]} = 0 ] || { kill -KILL "${processes[@]}"; wait; } 2>/dev/null
-  rm -rf "$dir"
-  exit $status
-}
-trap finish EXIT
-trap 'exit 143' HUP TERM # once what runs in the foreground has ended, so that it leaves no files
-
-fail() {
-  echo "observe-test: $*" >&2
-  return 1
-}
-
-# start runs a program in the background until it logs a line with a pattern, which goes to $dir/line.
-start() {
-  local name=$1 pattern=$2
-  shift 2
-  : >"$log/$name" # before tail looks for it
-  "$@" </dev/null >>"$log/$name" 2>&1 &
-  processes[$name]=$!
-  # tail ends with the program, so that one which cannot start is heard of at once.
-  timeout 60 grep -m 1 "$pattern" <(exec tail -n +1 -f --pid=$! "$log/$name") >"$dir/line" || fail "$name does not start"
-}
+. scripts/processes.sh
 
 # crash kills a program that was started.
 crash() {

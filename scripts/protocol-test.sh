@@ -6,39 +6,9 @@ cd "$(dirname "$0")/.."
 document=docs/protocol.md
 nats=github.com/nats-io/natscli/nats@v0.5.0 # a tool of the project, so not in go.mod
 least=30                                    # commands; fewer mean that they were not found
-dir=$(mktemp -d)
-bin=$dir/bin log=$dir/log home=$dir/home
-mkdir "$bin" "$log" "$home"
-
-processes=()
-finish() {
-  status=$?
-  set +e # tear down whatever happens,
-  trap '' PIPE # though nobody reads this
-  if [ $status != 0 ]; then
-    tail -n 5 "$log"/*
-    echo "protocol-test: FAILED"
-  fi >&2
-  [ ${#processes[@]} = 0 ] || { kill -KILL "${processes[@]}"; wait; } 2>/dev/null
-  rm -rf "$dir"
-  exit $status
-}
-trap finish EXIT
-trap 'exit 143' HUP TERM # once what runs in the foreground has ended, so that it leaves no files
-
-# start runs a program in the background until it logs a line with a pattern, which goes to $dir/line.
-start() {
-  local name=$1 pattern=$2
-  shift 2
-  : >"$log/$name" # before tail looks for it
-  "$@" </dev/null >>"$log/$name" 2>&1 &
-  processes+=($!)
-  # tail ends with the program, so that one which cannot start is heard of at once.
-  timeout 60 grep -m 1 "$pattern" <(exec tail -n +1 -f --pid=$! "$log/$name") >"$dir/line" || {
-    echo "protocol-test: $name does not start" >&2
-    return 1
-  }
-}
+. scripts/processes.sh
+home=$dir/home
+mkdir "$home"
 
 played=0
 # play runs the command that was read, which starts on line $at, and compares its standard output.
