@@ -10,17 +10,19 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
+
+	"antipode/internal/job"
 )
 
-// clean makes words of strangers fit for a terminal: nothing in them moves the cursor,
-// changes the order of what is read, or takes no column.
+// clean makes words of strangers fit for a cell: besides what job.Printable does, nothing
+// in them takes no column.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || unicode.Is(unicode.M, r) {
+		if unicode.Is(unicode.M, r) {
 			return '?'
 		}
 		return r
-	}, s)
+	}, job.Printable(s))
 }
 
 // cut cuts a line to a width.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -56,6 +57,30 @@ func TestTriesThatChangedMeanwhile(t *testing.T) {
 	if n, err := counted(t, q, chunk); n != 4 || err != nil {
 		t.Errorf("%d tries are counted, %v; want 4", n, err)
 	}
+}
+
+// What is said of tries when a chunk is settled has time, however long it took to get
+// there.
+func TestTriesAreSettledLate(t *testing.T) {
+	q := connect(t, startServer(t).URL(), lenient())
+	s, chunk := &server{Queue: q}, numbered(newSpec(), 1)[0]
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s.takeBack(over, chunk, 2); !hasTries(t, q, chunk) {
+		t.Error("a try was not taken back")
+	}
+	if s.forget(over, chunk); hasTries(t, q, chunk) {
+		t.Error("tries were not forgotten")
+	}
+}
+
+func hasTries(t *testing.T, q *Queue, c *job.Chunk) bool {
+	t.Helper()
+	_, err := q.kv.Get(t.Context(), triesKey(c))
+	if err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
 }
 
 // lagging is a bucket that answers with what it had.

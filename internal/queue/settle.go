@@ -90,10 +90,10 @@ func (s *server) settle(hold context.Context, msg jetstream.Msg, o *Outcome) End
 		began := time.Now()
 		if err := s.persist(hold, msg, chunk, res); err != nil {
 			s.takeBack(hold, chunk, begun)
-			return s.notStored(ctx, msg, o, err)
+			return s.notStored(hold, msg, o, err)
 		}
 		o.Result, o.Storing = res, time.Since(began)
-		s.finish(ctx, msg, chunk, delivered)
+		s.finish(hold, msg, chunk, delivered)
 		if remember != nil {
 			remember(hold)
 		}
@@ -147,9 +147,7 @@ func (s *server) persist(hold context.Context, msg jetstream.Msg, c *job.Chunk, 
 func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, delivered int) {
 	s.say(msg.Ack(), "ack", "job", c.Job)
 	if delivered > 1 {
-		if err := s.kv.Delete(ctx, triesKey(c)); err != nil {
-			s.log.Debug("tries not removed", "job", c.Job, "chunk", c.Number, "error", err)
-		}
+		s.forget(ctx, c)
 	}
 }
 
@@ -157,17 +155,34 @@ func (s *server) finish(ctx context.Context, msg jetstream.Msg, c *job.Chunk, de
 func (s *server) notStored(ctx context.Context, msg jetstream.Msg, o *Outcome, err error) End {
 	s.log.Warn("result not stored", "job", o.Chunk.Job, "chunk", o.Chunk.Number, "error", err)
 	if errors.Is(err, jetstream.ErrNoStreamResponse) { // the stream is gone
+		ctx, cancel := afterwards(ctx)
+		defer cancel()
 		s.mend(ctx)
 	}
 	return s.putOff(msg, o.Delivered)
 }
 
-// takeBack uncounts a try that did not end by the chunk's fault. It has a time of its
-// own: what used up that for settling is no fault of the chunk's either.
-func (s *server) takeBack(hold context.Context, c *job.Chunk, begun int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(hold), storeTime)
+// afterwards gives a call its own time: what used up that for settling, or ended hold,
+// is no fault of the chunk's.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+}
+
+// takeBack uncounts a try that did not end by the chunk's fault.
+func (s *server) takeBack(ctx context.Context, c *job.Chunk, begun int) {
+	ctx, cancel := afterwards(ctx)
 	defer cancel()
 	s.say(s.setTries(ctx, c, begun), "a try is taken back", "job", c.Job)
+}
+
+// forget removes the count of a chunk's tries: it would count against one that is
+// published again.
+func (s *server) forget(ctx context.Context, c *job.Chunk) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	if err := s.kv.Delete(ctx, triesKey(c)); err != nil {
+		s.log.Debug("tries not removed", "job", c.Job, "chunk", c.Number, "error", err)
+	}
 }
 
 // putOff gives a chunk back for later: the longer, the more often it came.
